@@ -15,7 +15,7 @@ namespace guideway {
 
 struct FlowTuple {
   IpAddress source;
-  IpAddress destination;  // of the same family as source
+  IpAddress destination;               // of the same family as source
   std::uint16_t source_port = 0;       // host order
   std::uint16_t destination_port = 0;  // host order
   std::uint8_t protocol = 0;           // 6 TCP, 17 UDP

@@ -1,9 +1,10 @@
 // Placement: who holds which row of a pool's table (routing contract 1, items 3, 4 and 7).
-// What: deals M rows (a prime) over weighted members, exactly by weight and without a needless move, and ranks
+// What: deals M rows (a prime) over weighted members, exactly by weight and without a needless move, and
+// ranks
 //       members for a row by integer weighted rendezvous.
-// Why:  every director must compute the same rows, so dealing is a pure function: no clock, no libm, no map order.
-// Cost: control plane only; the data plane reads finished rows.
-// Not:  health or drain of the rows to come; rows.h decides who stands in.
+// Why:  every director must compute the same rows, so dealing is a pure function: no clock, no libm, no map
+// order. Cost: control plane only; the data plane reads finished rows. Not:  health or drain of the rows to
+// come; rows.h decides who stands in.
 #pragma once
 
 #include <cstdint>
@@ -45,9 +46,9 @@ struct Seating {
 [[nodiscard]] bool is_prime(std::uint32_t n);
 [[nodiscard]] Seating empty_seating(std::uint64_t seed, std::uint32_t row_count);
 
-// The seating after the members changed. `states_before` holds the state of each of `before.members` (same order);
-// `members` may come in any order. Refused: duplicate or bad names, weights out of range, too many members, a row
-// count that is no prime in range.
+// The seating after the members changed. `states_before` holds the state of each of `before.members` (same
+// order); `members` may come in any order. Refused: duplicate or bad names, weights out of range, too many
+// members, a row count that is no prime in range.
 [[nodiscard]] Result<Seating> deal(const Seating& before, std::span<const BackendState> states_before,
                                    std::vector<Member> members, DealMode mode = DealMode::stable);
 

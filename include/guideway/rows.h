@@ -1,7 +1,7 @@
 // Rows: the hops of every row (routing contract 1, items 5, 6 and 9).
-// What: turns (seating, states, health) into up to three hops a row, and into the digests that directors compare.
-// Cost: control plane only; 8 bytes a row, read by the workers as they are.
-// Not:  who holds a seat (placement.h).
+// What: turns (seating, states, health) into up to three hops a row, and into the digests that directors
+// compare. Cost: control plane only; 8 bytes a row, read by the workers as they are. Not:  who holds a seat
+// (placement.h).
 #pragma once
 
 #include <array>
@@ -14,8 +14,10 @@
 namespace guideway {
 
 struct Row {
-  std::array<MemberIndex, 3> hop{no_member, no_member, no_member};  // hops in order; no_member behind the last
-  // 1: hop[0] takes new flows. 0: nobody does; SYN and UDP are dropped, other TCP goes to the hops that are there.
+  std::array<MemberIndex, 3> hop{no_member, no_member,
+                                 no_member};  // hops in order; no_member behind the last
+  // 1: hop[0] takes new flows. 0: nobody does; SYN and UDP are dropped, other TCP goes to the hops that are
+  // there.
   std::uint16_t takes_new = 0;
   friend bool operator==(const Row&, const Row&) = default;
 };
@@ -40,8 +42,8 @@ struct HopRules {
 [[nodiscard]] std::vector<Row> build_rows(const Seating& seating, std::span<const MemberStatus> status,
                                           const HopRules& rules);
 
-// The same rows as build_rows(seating, after, rules), made from the rows for `before` by touching only rows that
-// can have changed (a drain or a health change).
+// The same rows as build_rows(seating, after, rules), made from the rows for `before` by touching only rows
+// that can have changed (a drain or a health change).
 void update_rows(std::vector<Row>& rows, const Seating& seating, std::span<const MemberStatus> before,
                  std::span<const MemberStatus> after, const HopRules& rules);
 

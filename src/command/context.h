@@ -1,0 +1,26 @@
+// Context: what a command's handler works on: a site to read, a way to change it, and the live director if
+// there is one. What: two implementations: the daemon's controller (control/) and a file read offline
+// (command/offline).
+#pragma once
+
+#include "command/live.h"
+#include "guideway/result.h"
+#include "state/director_config.h"
+#include "state/store.h"
+
+namespace guideway {
+
+class Context {
+ public:
+  virtual ~Context() = default;
+  virtual const SiteVersion& version() = 0;
+  virtual HealthView health() = 0;
+  virtual const DirectorConfig& director() = 0;
+  virtual Result<Plan> plan(const Change& change) = 0;
+  // Durable and published to the workers when it returns.
+  virtual Result<Plan> commit(const Change& change, const CommitOptions& options) = 0;
+  virtual Result<Plan> undo(const CommitOptions& options) = 0;
+  virtual Live* live() = 0;  // nullptr offline
+};
+
+}  // namespace guideway

@@ -1,0 +1,83 @@
+// Live: what a running director can tell and do beyond its site; absent for offline verbs.
+// What: the interface between the commands and the daemon's parts (counters, health, neighbours, ports,
+// flows). Thread: implemented by the daemon's control side; called with the control lock held.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "guideway/result.h"
+#include "snapshot/next_hops.h"
+#include "snapshot/verdict.h"
+#include "state/plan.h"
+
+namespace guideway {
+
+struct BackendStats {
+  std::string pool, backend;
+  std::uint64_t packets = 0, bytes = 0, new_flows = 0;
+  std::optional<std::uint64_t> live_flows;
+};
+struct ServiceStats {
+  std::string service;
+  std::uint64_t packets = 0, bytes = 0, new_flows = 0, unmatched = 0;
+};
+struct WorkerStats {
+  unsigned lcore = 0;
+  std::uint64_t packets_in = 0, bytes_in = 0, bursts = 0, polls_idle = 0, flows_created = 0,
+                flows_evicted = 0;
+};
+
+struct StatsReport {
+  std::uint64_t packets_in = 0, bytes_in = 0;
+  std::array<std::uint64_t, verdict_count> packets{}, bytes{};
+  std::vector<ServiceStats> services;
+  std::vector<BackendStats> backends;
+  std::vector<WorkerStats> workers;
+};
+
+struct HealthReport {
+  std::string pool, backend;
+  Health verdict = Health::unknown;      // what the rows use, after the override
+  std::optional<Health> override_value;  // health set
+  Health checked = Health::unknown;      // what the checks say
+  std::string last_error;                // "connection refused"; empty when the last check passed
+  std::chrono::milliseconds since_change{0};
+};
+
+struct PortReport {
+  std::string name, device, driver, kernel_interface;
+  MacAddress mac{};
+  bool link_up = false;
+  std::uint16_t mtu = 0, queues = 0;
+  int socket = 0;
+  std::uint64_t rx_packets = 0, tx_packets = 0, rx_missed = 0, rx_errors = 0, tx_errors = 0;
+};
+
+struct NextHopReport {
+  std::string address;
+  NextHop next_hop;
+  std::string via;
+};
+
+class Live {
+ public:
+  virtual ~Live() = default;
+  virtual StatsReport stats() = 0;
+  virtual std::vector<HealthReport> health() = 0;
+  virtual Result<void> set_health(const std::string& pool, const std::string& backend,
+                                  std::optional<Health> value) = 0;
+  virtual std::vector<PortReport> ports() = 0;
+  virtual std::vector<NextHopReport> next_hops() = 0;
+  virtual HealthView health_view() = 0;
+  // Flows of a backend that the workers' tables still hold (for drain --wait).
+  virtual std::uint64_t live_flows(const std::string& pool, const std::string& backend) = 0;
+  virtual std::chrono::seconds uptime() = 0;
+  virtual std::size_t memory_bytes() = 0;
+};
+
+}  // namespace guideway

@@ -1,0 +1,73 @@
+// Counters: what the workers count and the control side reads.
+// What: 64-bit counters in plain memory, one writer (the worker), any number of readers; no question to a
+// worker. Cost: a load and a store a count; a backend's counters of one worker share half a cache line. Not:
+// rates or totals; the readers add up the workers and take differences.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "snapshot/ids.h"
+#include "snapshot/verdict.h"
+
+namespace guideway {
+
+// Written by one worker, read by anybody, monotone.
+class Counter {
+ public:
+  void add(std::uint64_t n) {
+    value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::uint64_t get() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> value_{0};
+};
+
+struct BackendCounters {
+  Counter packets;
+  Counter bytes;            // of the inner IP packet
+  Counter new_flows;        // SYNs and UDP flows decided anew
+  Counter tracked_packets;  // packets that followed a flow-table entry
+};
+static_assert(sizeof(BackendCounters) == 32);
+
+struct ServiceCounters {
+  Counter packets;
+  Counter bytes;
+  Counter new_flows;
+  Counter unmatched;
+};
+
+struct alignas(64) VerdictCounters {
+  std::array<Counter, verdict_count> packets;
+  std::array<Counter, verdict_count> bytes;
+  Counter packets_in, bytes_in;
+  Counter bursts, polls_idle;  // for the busy share of a worker
+  Counter flows_created, flows_evicted;
+};
+
+// One worker's counters. The arrays are reserved for every id there can be and only touched pages cost
+// memory, so that a worker never checks a bound and the control side never moves an array under it.
+class WorkerCounters {
+ public:
+  WorkerCounters();
+  ~WorkerCounters();
+  WorkerCounters(const WorkerCounters&) = delete;
+  WorkerCounters& operator=(const WorkerCounters&) = delete;
+
+  VerdictCounters verdicts;
+  [[nodiscard]] BackendCounters& backend(BackendId id) { return backends_[to_index(id)]; }
+  [[nodiscard]] ServiceCounters& service(ServiceId id) { return services_[to_index(id)]; }
+  [[nodiscard]] const BackendCounters& backend(BackendId id) const { return backends_[to_index(id)]; }
+  [[nodiscard]] const ServiceCounters& service(ServiceId id) const { return services_[to_index(id)]; }
+
+ private:
+  BackendCounters* backends_ = nullptr;
+  ServiceCounters* services_ = nullptr;
+};
+
+}  // namespace guideway

@@ -1,0 +1,66 @@
+// Next hops: where a frame to a backend goes, outside the snapshot.
+// What: one 64-bit atomic cell per backend address: port, MAC and whether it may be used. control/neighbours
+// (or a
+//       static setting) writes, the workers read.
+// Why:  a neighbour's or a route's change acts at once and rebuilds nothing.
+// Cost: 8 bytes a backend address; 1,000 of them live in L1.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "guideway/address.h"
+
+namespace guideway {
+
+using MacAddress = std::array<std::uint8_t, 6>;
+
+struct NextHop {
+  enum class State : std::uint8_t { unresolved = 0, resolved = 1, port_down = 2 };
+  State state = State::unresolved;
+  std::uint8_t port = 0;  // index into the director's ports
+  MacAddress mac{};
+  friend bool operator==(const NextHop&, const NextHop&) = default;
+};
+
+using NextHopIndex = std::uint32_t;
+
+class NextHops {
+ public:
+  static constexpr std::size_t capacity = 1U << 17;
+
+  NextHops();
+
+  // control: the cell of this address; the same address always has the same cell for the life of the process.
+  // nullopt when the table is full.
+  [[nodiscard]] std::optional<NextHopIndex> index_of(const IpAddress& address);
+  // control
+  void set(NextHopIndex index, NextHop next_hop) {
+    cells_[index].store(pack(next_hop), std::memory_order_release);
+  }
+  // any thread
+  [[nodiscard]] NextHop get(NextHopIndex index) const {
+    return unpack(cells_[index].load(std::memory_order_acquire));
+  }
+  // worker: the packed cell, to be taken apart with the static functions below.
+  [[nodiscard]] std::uint64_t word(NextHopIndex index) const {
+    return cells_[index].load(std::memory_order_acquire);
+  }
+
+  // Bits 0..47 MAC (byte 0 lowest, so that a little-endian store writes it in wire order), 48..55
+  // port, 56..63 state.
+  [[nodiscard]] static std::uint64_t pack(NextHop next_hop);
+  [[nodiscard]] static NextHop unpack(std::uint64_t word);
+
+ private:
+  std::unique_ptr<std::atomic<std::uint64_t>[]> cells_;
+  std::mutex mutex_;
+  std::map<IpAddress, NextHopIndex> indices_;
+};
+
+}  // namespace guideway

@@ -1,0 +1,84 @@
+// Snapshot: one version of everything that the workers need to forward, immutable once published.
+// What: services, pools, rows, backends and prepared outer headers.
+// Why:  built aside, published by one pointer, freed after quiescence; nobody edits a live table.
+// Cost: pools that did not change are shared between snapshots.
+// Not:  next hops' MACs (next_hops.h), counters (counters.h), names beyond what messages need.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "guideway/address.h"
+#include "guideway/flow.h"
+#include "guideway/rows.h"
+#include "snapshot/ids.h"
+#include "snapshot/next_hops.h"
+#include "snapshot/service_table.h"
+
+namespace guideway {
+
+enum class Encapsulation : std::uint8_t { gue, ipip, gre, l2 };
+enum class TooBig : std::uint8_t { fragment, drop };  // IPv4 without DF beyond the egress MTU
+enum class OnDown : std::uint8_t { keep, move };      // TCP flows on a backend that is down
+
+// Milliseconds; design section 5.
+struct FlowTimeouts {
+  std::uint32_t fresh_ms = 10'000;
+  std::uint32_t established_ms = 900'000;
+  std::uint32_t closing_ms = 60'000;
+  std::uint32_t udp_ms = 60'000;
+  friend bool operator==(const FlowTimeouts&, const FlowTimeouts&) = default;
+};
+
+// A backend in its slot (= MemberIndex of the pool's seating).
+struct SnapshotBackend {
+  IpAddress address;
+  BackendId id{};
+  NextHopIndex next_hop = 0;
+  bool keeps_tcp = true;  // its established TCP flows go on (not disabled; not down with on_down = "move")
+  bool keeps_udp = true;  // its UDP flows go on (active or draining, and not down)
+};
+
+struct SnapshotPool {
+  std::string name;
+  PoolId id{};
+  std::uint64_t seed = 0;
+  Affinity affinity = Affinity::flow;
+  Encapsulation encapsulation = Encapsulation::gue;
+  std::uint32_t hops = 3;
+  std::uint16_t gue_port = 19523;  // host order
+  bool copy_tos = true;
+  bool flow_table = true;
+  TooBig too_big = TooBig::fragment;
+  FlowTimeouts timeouts;
+  IpAddress outer_source;                 // of the backends' family
+  std::vector<Row> rows;                  // [M]
+  std::vector<SnapshotBackend> backends;  // all of one address family
+};
+
+enum class Ping : std::uint8_t { answer, forward, kernel };
+enum class Unmatched : std::uint8_t { kernel, drop };
+
+struct SnapshotService {
+  std::string name;
+  ServiceId id{};
+  const SnapshotPool* pool = nullptr;  // owned by Snapshot::pools
+};
+
+// Where a backend id stands now; an id that no pool holds has pool == nullptr.
+struct BackendPlace {
+  const SnapshotPool* pool = nullptr;
+  MemberIndex slot = no_member;
+};
+
+struct Snapshot {
+  Epoch epoch{};
+  std::vector<std::shared_ptr<const SnapshotPool>> pools;
+  std::vector<SnapshotService> services;
+  ServiceTable lookup;                 // packet's destination -> index into services
+  std::vector<BackendPlace> backends;  // by BackendId; ids beyond the end are gone
+};
+
+}  // namespace guideway

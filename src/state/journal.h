@@ -1,0 +1,39 @@
+// Journal: the site's versions on disk.
+// What: an append-safe store in state_dir: each version (site, epoch, seatings) written to a temporary file,
+// fsynced
+//       and renamed; the newest good one is read at start, the one before serves `undo`.
+// Why:  kill -9 at any moment leaves the old version or the new one, never half of one.
+// Errors: a directory that another daemon holds (lock file), a damaged file (named, with what to do).
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "guideway/result.h"
+#include "state/site_version.h"
+
+namespace guideway {
+
+class Journal {
+ public:
+  // Takes the directory's lock for the life of the object; creates the directory where it is missing.
+  [[nodiscard]] static Result<Journal> open(const std::filesystem::path& state_dir);
+  Journal(Journal&&) noexcept;
+  Journal& operator=(Journal&&) noexcept;
+  ~Journal();
+
+  // The newest version; nullopt for a new journal.
+  [[nodiscard]] Result<std::optional<SiteVersion>> load() const;
+  // The version before the newest one (for undo).
+  [[nodiscard]] Result<std::optional<SiteVersion>> load_previous() const;
+  // Durable when it returns; on an error the stored version is the old one.
+  [[nodiscard]] Result<void> store(const SiteVersion& version);
+
+ private:
+  struct Impl;
+  explicit Journal(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace guideway

@@ -1,0 +1,41 @@
+// Snapshot builder: a site version and a health view into the snapshot that the workers read.
+// What: shares pools that did not change with the snapshot before; hands out ids (backend_ids.h).
+// Thread: control.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include "guideway/result.h"
+#include "snapshot/next_hops.h"
+#include "snapshot/snapshot.h"
+#include "state/plan.h"
+#include "state/site_version.h"
+
+namespace guideway {
+
+struct OuterSources {
+  std::optional<IpAddress> ipv4, ipv6;  // a pool whose backends' family has no source is refused
+};
+
+class SnapshotBuilder {
+ public:
+  SnapshotBuilder(OuterSources sources, NextHops& next_hops);
+  ~SnapshotBuilder();
+
+  // `now` only ages the quarantine of backend ids.
+  [[nodiscard]] Result<std::shared_ptr<const Snapshot>> build(const SiteVersion& version,
+                                                              const HealthView& health,
+                                                              std::chrono::milliseconds now);
+  // Names behind the ids of the newest snapshot, for stats.
+  [[nodiscard]] std::optional<BackendId> backend_id(const std::string& pool,
+                                                    const std::string& backend) const;
+  [[nodiscard]] std::optional<ServiceId> service_id(const std::string& service) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace guideway

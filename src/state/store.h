@@ -1,0 +1,41 @@
+// Store: the present site version and the one way to change it (design section 6: check -> plan -> journal).
+// Thread: control; the caller serialises.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "guideway/result.h"
+#include "state/journal.h"
+#include "state/plan.h"
+
+namespace guideway {
+
+struct CommitOptions {
+  bool force = false;
+  std::optional<Epoch> expect_epoch;  // refused (stale) when it is not the present epoch
+};
+
+class Store {
+ public:
+  // `journal` absent: changes live in memory only (replay, offline verbs, tests). `seed` fills an empty
+  // journal.
+  [[nodiscard]] static Result<Store> open(std::optional<Journal> journal, std::optional<Site> seed);
+
+  [[nodiscard]] const SiteVersion& current() const { return current_; }
+  [[nodiscard]] Result<Plan> plan(const Change& change, const HealthView& health) const;
+  // Answers with the plan that was carried out. A refusal (needs force, stale epoch, journal error) leaves
+  // all as it was.
+  [[nodiscard]] Result<Plan> commit(const Change& change, const HealthView& health,
+                                    const CommitOptions& options);
+  // The version before, as a change (its seatings come back with it, as a new epoch).
+  [[nodiscard]] Result<Plan> undo(const HealthView& health, const CommitOptions& options);
+
+ private:
+  Store(std::optional<Journal> journal, SiteVersion version)
+      : journal_(std::move(journal)), current_(std::move(version)) {}
+  std::optional<Journal> journal_;
+  SiteVersion current_;
+};
+
+}  // namespace guideway

@@ -2,7 +2,7 @@
 // What: source address, destination address, source port, destination port, protocol, packed as on the wire:
 //       13 bytes for IPv4, 37 for IPv6; hashed by XXH3_64bits_withSeed.
 // Why:  every director must get the same number from the same packet.
-// Not:  parsing; the data plane builds the same bytes straight from the packet.
+// Not:  parsing; the data plane builds the same bytes straight from the packet, by the offsets below.
 #pragma once
 
 #include <array>
@@ -22,8 +22,22 @@ struct FlowTuple {
   friend auto operator<=>(const FlowTuple&, const FlowTuple&) = default;
 };
 
+// Where the fields lie in a key whose addresses have `address_bytes` bytes (4 or 16); ports are big-endian.
+struct FlowKeyLayout {
+  std::size_t address_bytes;
+  [[nodiscard]] constexpr std::size_t source() const { return 0; }
+  [[nodiscard]] constexpr std::size_t destination() const { return address_bytes; }
+  [[nodiscard]] constexpr std::size_t source_port() const { return 2 * address_bytes; }
+  [[nodiscard]] constexpr std::size_t destination_port() const { return 2 * address_bytes + 2; }
+  [[nodiscard]] constexpr std::size_t protocol() const { return 2 * address_bytes + 4; }
+  [[nodiscard]] constexpr std::size_t size() const { return 2 * address_bytes + 5; }
+};
+inline constexpr FlowKeyLayout flow_key_ipv4{4};
+inline constexpr FlowKeyLayout flow_key_ipv6{16};
+static_assert(flow_key_ipv4.size() == 13 && flow_key_ipv6.size() == 37, "the sizes that contract 1 names");
+
 struct FlowKey {
-  std::array<std::uint8_t, 37> bytes{};
+  std::array<std::uint8_t, flow_key_ipv6.size()> bytes{};
   std::size_t size = 0;  // 13 or 37
 };
 

@@ -1,10 +1,10 @@
 // Placement: who holds which row of a pool's table (routing contract 1, items 3, 4 and 7).
 // What: deals M rows (a prime) over weighted members, exactly by weight and without a needless move, and
-// ranks
-//       members for a row by integer weighted rendezvous.
+//       ranks members for a row by integer weighted rendezvous.
 // Why:  every director must compute the same rows, so dealing is a pure function: no clock, no libm, no map
-// order. Cost: control plane only; the data plane reads finished rows. Not:  health or drain of the rows to
-// come; rows.h decides who stands in.
+//       order.
+// Cost: control plane only; the data plane reads finished rows.
+// Not:  health or drain of the rows to come; rows.h decides who stands in.
 #pragma once
 
 #include <cstdint>
@@ -46,9 +46,14 @@ struct Seating {
 [[nodiscard]] bool is_prime(std::uint32_t n);
 [[nodiscard]] Seating empty_seating(std::uint64_t seed, std::uint32_t row_count);
 
+// Refuses a seating that breaks its own rules (members unsorted or bad, arrays of another length, an index
+// beyond the members, a seat without a holder): what a loader asks before it trusts one from a file.
+[[nodiscard]] Result<void> check_seating(const Seating& seating);
+
 // The seating after the members changed. `states_before` holds the state of each of `before.members` (same
-// order); `members` may come in any order. Refused: duplicate or bad names, weights out of range, too many
-// members, a row count that is no prime in range.
+// order); `members` may come in any order. The same set of (name, weight) is no change: `before` comes back
+// as it was. Refused: duplicate or bad names, weights out of range, too many members, a row count that is no
+// prime in range, a `before` that check_seating refuses.
 [[nodiscard]] Result<Seating> deal(const Seating& before, std::span<const BackendState> states_before,
                                    std::vector<Member> members, DealMode mode = DealMode::stable);
 

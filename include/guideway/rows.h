@@ -1,7 +1,8 @@
 // Rows: the hops of every row (routing contract 1, items 5, 6 and 9).
 // What: turns (seating, states, health) into up to three hops a row, and into the digests that directors
-// compare. Cost: control plane only; 8 bytes a row, read by the workers as they are. Not:  who holds a seat
-// (placement.h).
+//       compare.
+// Cost: control plane only; 8 bytes a row, read by the workers as they are.
+// Not:  who holds a seat (placement.h).
 #pragma once
 
 #include <array>
@@ -14,10 +15,9 @@
 namespace guideway {
 
 struct Row {
-  std::array<MemberIndex, 3> hop{no_member, no_member,
-                                 no_member};  // hops in order; no_member behind the last
-  // 1: hop[0] takes new flows. 0: nobody does; SYN and UDP are dropped, other TCP goes to the hops that are
-  // there.
+  // In order; no_member behind the last.
+  std::array<MemberIndex, 3> hop{no_member, no_member, no_member};
+  // 1: hop[0] takes new flows. 0: nobody does; SYN and UDP are dropped, other TCP goes to the hops there are.
   std::uint16_t takes_new = 0;
   friend bool operator==(const Row&, const Row&) = default;
 };
@@ -33,12 +33,16 @@ enum class NoneHealthy : std::uint8_t { all, drop };
 
 struct HopRules {
   std::uint32_t hops = 3;  // 1..3
-  double panic = 0;        // 0..1; compared without libm
+  double panic = 0;        // 0..1; read in billionths, so that 0.55 of 100 is 55 exactly
   NoneHealthy none_healthy = NoneHealthy::all;
   friend bool operator==(const HopRules&, const HopRules&) = default;
 };
 
-// status[i] belongs to seating.members[i].
+// Which members take new flows, the whole pool's health considered (item 5). status[i] is of members[i].
+[[nodiscard]] std::vector<bool> takes_new_flows(std::span<const Member> members,
+                                                std::span<const MemberStatus> status, const HopRules& rules);
+
+// status[i] belongs to seating.members[i]. The seating is one that check_seating accepts.
 [[nodiscard]] std::vector<Row> build_rows(const Seating& seating, std::span<const MemberStatus> status,
                                           const HopRules& rules);
 
@@ -49,5 +53,9 @@ void update_rows(std::vector<Row>& rows, const Seating& seating, std::span<const
 
 // XXH3 with seed 0 over the rows as triples of XXH3(name, 0), absent = 0 (item 9).
 [[nodiscard]] std::uint64_t rows_digest(std::span<const Row> rows, std::span<const Member> members);
+
+// The rows digest with every backend up: equal where site and history are, whatever a director's health view.
+[[nodiscard]] std::uint64_t site_digest(const Seating& seating, std::span<const BackendState> states,
+                                        const HopRules& rules);
 
 }  // namespace guideway

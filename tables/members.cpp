@@ -1,0 +1,62 @@
+#include "tables/members.h"
+
+#include <fmt/format.h>
+#include <algorithm>
+
+namespace guideway {
+namespace {
+
+bool name_byte(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+         c == '-';
+}
+
+bool name_is_good(std::string_view name) {
+  return !name.empty() && name.size() <= name_bytes_max && std::all_of(name.begin(), name.end(), name_byte);
+}
+
+}  // namespace
+
+Result<void> check_members(std::span<const Member> members) {
+  if (members.size() > members_max) {
+    return fail(ErrorKind::invalid,
+                fmt::format("a pool of {} backends is above {}", members.size(), members_max), {},
+                "spread them over several pools");
+  }
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const Member& member = members[i];
+    if (!name_is_good(member.name)) {
+      // Escaped and cut: the name may be anything.
+      return fail(ErrorKind::invalid, fmt::format("{:?} is no name for a backend", member.name.substr(0, 80)),
+                  {}, "use 1 to 63 of the letters, digits and . _ -");
+    }
+    if (member.weight == 0) {
+      return fail(ErrorKind::invalid, fmt::format("backend {} has weight 0", member.name), {},
+                  "drain it, to keep new flows away");
+    }
+    if (member.weight > weight_max) {
+      return fail(ErrorKind::invalid,
+                  fmt::format("backend {} has weight {}, above {}", member.name, member.weight, weight_max),
+                  {}, fmt::format("use a weight from 1 to {}", weight_max));
+    }
+    if (i > 0 && members[i - 1].name == member.name) {
+      return fail(ErrorKind::invalid, fmt::format("backend {} is there twice", member.name), {},
+                  "give each backend of a pool its own name");
+    }
+    if (i > 0 && members[i - 1].name > member.name) {
+      return fail(ErrorKind::invalid,
+                  fmt::format("backend {} stands behind {}", member.name, members[i - 1].name), {},
+                  "list the members in byte order of their names");
+    }
+  }
+  return {};
+}
+
+Result<void> check_row_count(std::uint32_t row_count) {
+  if (row_count >= rows_min && row_count <= rows_max && is_prime(row_count)) return {};
+  return fail(ErrorKind::invalid,
+              fmt::format("{} rows are no prime from {} to {}", row_count, rows_min, rows_max), {},
+              fmt::format("use {}, the default", rows_default));
+}
+
+}  // namespace guideway

@@ -1,0 +1,112 @@
+"""Lab: a client, a director and its backends as network namespaces, with everything that runs in them.
+
+    with Lab("demo", build) as lab:
+        lab.up()
+        lab.director().start()
+
+A lab cleans up after itself at the end of the `with`, at an exception, at SIGINT and SIGTERM, and at the next start
+of a lab of the same name; `keep()` leaves it.
+"""
+import os
+import pathlib
+import signal
+import sys
+
+import topology
+from director import Director
+from namespaces import LabError, Namespaces
+from servers import Agent, File, start_web, stop_web
+from traffic import Download, Load
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+class Programs:
+    """Where the built programs lie."""
+
+    PLACES = {"guidewayd": "src/daemon", "guideway": "src/cli", "guideway-agent": "src/agent",
+              "guideway-replay": "src/replay", "gw-load": "tests/lab"}
+
+    def __init__(self, build):
+        self.build = pathlib.Path(build).resolve()
+
+    def __truediv__(self, name):
+        return self.build / self.PLACES[name] / name
+
+    def missing(self):
+        return [name for name in self.PLACES if not (self / name).exists()]
+
+
+class Lab:
+    def __init__(self, name, build=ROOT / "build"):
+        self.net = Namespaces(name)
+        self.programs = Programs(build)
+        self.file = None
+        self.kept = False
+
+    # -- life -----------------------------------------------------------------------------------------------
+
+    def __enter__(self):
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+        return self
+
+    def __exit__(self, *_):
+        if not self.kept:
+            # A second Ctrl-C must not leave half of it behind.
+            old = signal.signal(signal.SIGINT, signal.SIG_IGN)
+            self.down()
+            signal.signal(signal.SIGINT, old)
+
+    def keep(self):
+        self.kept = True
+
+    def up(self, backends=("b1", "b2", "b3")):
+        """Namespaces, web servers, agents; no director yet."""
+        if os.geteuid() != 0:
+            raise LabError("a lab needs root, for network namespaces and eBPF; run it with sudo")
+        missing = self.programs.missing()
+        if missing:
+            raise LabError(f"{', '.join(missing)} not built in {self.programs.build}; "
+                           "run `meson setup build && ninja -C build`")
+        self.down()
+        topology.build(self.net)
+        self.file = File(self.net.records().parent / "files")
+        for name in backends:
+            self.add_backend(name)
+
+    def add_backend(self, name):
+        if name not in self.net.present():
+            topology.add_backend(self.net, name)
+        start_web(self.net, name, self.file.path.parent)
+        self.agent(name).attach()
+
+    def down(self):
+        present = self.net.present()
+        if (self.programs / "guideway-agent").exists():
+            for name in topology.BACKENDS:
+                if name in present:
+                    self.agent(name).detach()
+        self.net.clean()
+
+    # -- what is in it --------------------------------------------------------------------------------------
+
+    def agent(self, name):
+        return Agent(self.net, name, self.programs / "guideway-agent")
+
+    def director(self, **options):
+        return Director(self.net, self.programs, **options)
+
+    def load(self, service="v4v4", **options):
+        return Load(self.net, self.programs / "gw-load", service, **options)
+
+    def download(self, service="v4v4", rate="500k"):
+        return Download(self.net, self.file, service, rate)
+
+    def reset_log(self, name):
+        self.net.log(name).unlink(missing_ok=True)
+
+    def start_web(self, name):
+        return start_web(self.net, name, self.file.path.parent)
+
+    def stop_web(self, name):
+        stop_web(self.net, name)

@@ -1,0 +1,17 @@
+// Contract answer: what the implementation says to a question put as JSON.
+// Why: the golden vectors, their generator and the comparison with the Python reference all put the same
+//      questions; this is the one place that turns JSON into calls of libguideway.
+// Not: checks of the question; a malformed one throws.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace guideway {
+
+using Json = nlohmann::ordered_json;
+
+// Kinds: flow, log2, deal, ranking, rows. tests/vectors/README.md says what each takes and gives.
+[[nodiscard]] Json contract_answer(const std::string& kind, const Json& input);
+
+}  // namespace guideway

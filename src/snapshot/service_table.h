@@ -1,16 +1,19 @@
 // Service table: which service a packet's destination belongs to.
 // What: exact addresses and prefixes (longest wins), protocol, ports, ranges, any port.
-// Cost: one hashed probe for an exact address and port, whatever the number of services.
+// Why:  a hash over address, protocol and port finds a service of one address and one port by one probe; the
+//       rest (prefixes, ranges, any) is asked prefix length by prefix length, longest first.
+// Cost: one hashed probe for an exact address and port, whatever the number of services; else one more per
+//       prefix length in use, and a binary search in that prefix's ranges.
 // Not:  flows or backends.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <cstring>
 #include <span>
 #include <vector>
 
 #include "guideway/address.h"
-#include "guideway/result.h"
 
 namespace guideway {
 
@@ -33,31 +36,113 @@ struct ServiceRule {
 struct ServiceMatch {
   enum class Kind : std::uint8_t { not_ours, no_such_port, service };
   Kind kind = Kind::not_ours;
-  std::uint32_t service = 0;    // with Kind::service
-  bool unmatched_drop = false;  // with Kind::no_such_port
-  std::uint8_t ping = 0;        // with Kind::no_such_port and Kind::service
+  bool unmatched_drop = false;  // of the longest prefix with this address; not with Kind::not_ours
+  std::uint8_t ping = 0;        // likewise
+  std::uint32_t service = 0;    // Kind::service: the match; Kind::no_such_port: the first rule of the address
 };
 
 class ServiceTable {
  public:
   ServiceTable();
-  ServiceTable(ServiceTable&&) noexcept;
-  ServiceTable& operator=(ServiceTable&&) noexcept;
-  ~ServiceTable();
 
-  // control. A more specific prefix wins over a shorter one, a port over a range, a range over any; between
-  // equals the earlier rule wins.
+  // control. Of the rules that match a packet's address, protocol and port, the one with the longest prefix
+  // wins; between equal prefixes a port wins over a range, a range over any, and then the earlier rule.
+  // unmatched and ping of an address are those of the first rule of its longest prefix.
   [[nodiscard]] static ServiceTable build(std::span<const ServiceRule> rules);
 
   // worker: `address` are 4 or 16 bytes in network order, `port` in host order.
   [[nodiscard]] ServiceMatch find(Family family, const std::uint8_t* address, std::uint8_t protocol,
-                                  std::uint16_t port) const;
-  // Whether the address belongs to any service, and how it answers pings (for ICMP, ARP and the kernel).
+                                  std::uint16_t port) const {
+    const Key key = exact_key(family, address, protocol, port);
+    for (std::size_t at = hash(key) & exact_mask_;; at = (at + 1) & exact_mask_) {
+      const Slot& slot = exact_[at];
+      if (slot.key == key) [[likely]]
+        return slot.match;
+      if (slot.key.tail == 0) return find_by_prefix(family, address, protocol, port);
+    }
+  }
+  // Whether the address belongs to any service, and how it answers pings (for ICMP, ARP and the kernel):
+  // no_such_port or not_ours.
   [[nodiscard]] ServiceMatch find_address(Family family, const std::uint8_t* address) const;
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  // Address (IPv4 in the low half), then protocol, port and family; tail 0 is an empty slot.
+  struct Key {
+    std::uint64_t high = 0, low = 0;
+    std::uint32_t tail = 0;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct Slot {
+    Key key;
+    ServiceMatch match;
+  };
+  static_assert(sizeof(Slot) == 32, "two to a cache line");
+
+  // Disjoint, ascending; which service takes these ports.
+  struct Segment {
+    std::uint16_t first = 0, last = 0;
+    std::uint32_t service = 0;
+  };
+  struct Ports {
+    std::uint8_t protocol = 0;
+    std::vector<Segment> segments;
+  };
+  struct Prefix {
+    Key key;  // masked address; tail: prefix length and family
+    ServiceMatch address_match;
+    std::vector<Ports> protocols;
+  };
+  struct PrefixSlot {
+    Key key;
+    std::uint32_t prefix = 0;  // index into prefixes_
+  };
+
+  static Key address_key(Family family, const std::uint8_t* address) {
+    Key key;
+    if (family == Family::ipv4) {
+      std::uint32_t bytes = 0;
+      std::memcpy(&bytes, address, 4);
+      key.low = __builtin_bswap32(bytes);
+      key.tail = 4U << 24;
+    } else {
+      std::memcpy(&key.high, address, 8);
+      std::memcpy(&key.low, address + 8, 8);
+      key.high = __builtin_bswap64(key.high);
+      key.low = __builtin_bswap64(key.low);
+      key.tail = 6U << 24;
+    }
+    return key;
+  }
+  static Key exact_key(Family family, const std::uint8_t* address, std::uint8_t protocol,
+                       std::uint16_t port) {
+    Key key = address_key(family, address);
+    key.tail |= std::uint32_t{protocol} << 16 | port;
+    return key;
+  }
+  static std::size_t hash(const Key& key) {
+    std::uint64_t h = (key.low + std::uint64_t{key.tail} * 0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9;
+    h ^= key.high * 0x94d049bb133111eb;
+    h ^= h >> 32;
+    h *= 0xd6e8feb86659fd93;
+    return h >> 32;
+  }
+  static Key masked(Key key, Family family, std::uint8_t length);
+
+  [[nodiscard]] const Prefix* find_prefix(const Key& key) const;
+  [[nodiscard]] ServiceMatch find_by_prefix(Family family, const std::uint8_t* address, std::uint8_t protocol,
+                                            std::uint16_t port) const;
+  void index_prefixes();
+  void index_exact();
+  [[nodiscard]] std::span<const std::uint8_t> lengths(Family family) const {
+    return family == Family::ipv4 ? lengths_ipv4_ : lengths_ipv6_;
+  }
+
+  std::vector<Slot> exact_;  // a power of two, at most half full
+  std::size_t exact_mask_ = 0;
+  std::vector<Prefix> prefixes_;
+  std::vector<PrefixSlot> prefix_slots_;  // likewise
+  std::size_t prefix_mask_ = 0;
+  std::vector<std::uint8_t> lengths_ipv4_, lengths_ipv6_;  // in use, longest first
 };
 
 }  // namespace guideway

@@ -1,0 +1,71 @@
+#include "dataplane/stages.h"
+
+namespace guideway::stages {
+namespace {
+
+bool put(Outbox& box, const Burst& burst, std::size_t i) {
+  if (box.size == outbox_max) return false;
+  box.frames[box.size] = burst.packets[i];
+  box.bytes_in[box.size] = burst.bytes[i];
+  box.verdict[box.size] = burst.verdict[i];
+  box.origin[box.size] = static_cast<std::uint8_t>(i);
+  ++box.size;
+  return true;
+}
+
+void count_forwarded(WorkerCounters& counters, const Burst& burst, std::size_t i) {
+  const std::size_t bytes = burst.parsed[i].ip_length;
+  BackendCounters& backend = counters.backend(burst.pool[i]->backends[burst.hops[i].slot[0]].id);
+  backend.packets.add(1);
+  backend.bytes.add(bytes);
+  ServiceCounters& service = counters.service(burst.service[i]->id);
+  service.packets.add(1);
+  service.bytes.add(bytes);
+}
+
+// Puts the packet where its verdict sends it; a full outbox makes it a drop.
+void dispatch(Burst& burst, std::size_t i, Outputs& out) {
+  switch (burst.verdict[i]) {
+    case Verdict::forward:
+    case Verdict::answer:
+      if (put(out.port[burst.egress[i]], burst, i)) {
+        out.to_ports |= 1U << burst.egress[i];
+      } else {
+        burst.verdict[i] = Verdict::drop_tx_full;
+      }
+      break;
+    case Verdict::kernel:
+      if (put(out.kernel[burst.port], burst, i)) {
+        out.to_kernel |= 1U << burst.port;
+      } else {
+        burst.verdict[i] = Verdict::drop_kernel_full;
+      }
+      break;
+    default:
+      break;
+  }
+}
+
+}  // namespace
+
+void account(const PipelineParts& parts, Burst& burst, Outputs& out) {
+  VerdictCounters& counters = parts.counters.verdicts;
+  std::uint64_t bytes_in = 0;
+  for (std::size_t i = 0; i < burst.size; ++i) {
+    bytes_in += burst.bytes[i];
+    const bool unmatched = burst.service[i] != nullptr && (burst.verdict[i] == Verdict::kernel ||
+                                                           burst.verdict[i] == Verdict::drop_unmatched);
+    if (unmatched) parts.counters.service(burst.service[i]->id).unmatched.add(1);
+    if (burst.verdict[i] == Verdict::forward) count_forwarded(parts.counters, burst, i);
+    dispatch(burst, i, out);
+    if (!is_drop(burst.verdict[i])) continue;
+    rte_pktmbuf_free(burst.packets[i]);
+    const auto index = static_cast<std::size_t>(burst.verdict[i]);
+    counters.packets[index].add(1);
+    counters.bytes[index].add(burst.bytes[i]);
+  }
+  counters.packets_in.add(burst.size);
+  counters.bytes_in.add(bytes_in);
+}
+
+}  // namespace guideway::stages

@@ -1,0 +1,51 @@
+#include "dataplane/frame.h"
+
+namespace guideway {
+namespace {
+
+bool writable(const rte_mbuf& mbuf) { return RTE_MBUF_DIRECT(&mbuf) && rte_mbuf_refcnt_read(&mbuf) == 1; }
+
+// Cuts the packet to `length` bytes, whichever segments they lie in.
+void trim_to(rte_mbuf& mbuf, std::size_t length) {
+  mbuf.pkt_len = static_cast<std::uint32_t>(length);
+  rte_mbuf* segment = &mbuf;
+  std::uint16_t segments = 1;
+  for (; length > segment->data_len && segment->next != nullptr; segment = segment->next, ++segments)
+    length -= segment->data_len;
+  segment->data_len = static_cast<std::uint16_t>(length);
+  if (segment->next != nullptr) {
+    rte_pktmbuf_free(segment->next);
+    segment->next = nullptr;
+  }
+  mbuf.nb_segs = segments;
+}
+
+std::uint8_t* prepend(rte_mbuf& mbuf, std::size_t headers) {
+  mbuf.ol_flags &= RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL;
+  mbuf.packet_type = 0;
+  mbuf.tx_offload = 0;
+  mbuf.vlan_tci = 0;
+  return reinterpret_cast<std::uint8_t*>(rte_pktmbuf_prepend(&mbuf, static_cast<std::uint16_t>(headers)));
+}
+
+}  // namespace
+
+std::uint8_t* reframe(rte_mbuf*& mbuf, const Packet& packet, std::size_t headers, rte_mempool* mbufs) {
+  if (writable(*mbuf) && rte_pktmbuf_headroom(mbuf) + std::size_t{packet.ip_offset} >= headers) [[likely]] {
+    rte_pktmbuf_adj(mbuf, packet.ip_offset);
+    trim_to(*mbuf, packet.ip_length);
+    return prepend(*mbuf, headers);
+  }
+  if (mbufs == nullptr) return nullptr;
+  rte_mbuf* copy = rte_pktmbuf_copy(mbuf, mbufs, packet.ip_offset, packet.ip_length);
+  if (copy == nullptr) return nullptr;
+  if (rte_pktmbuf_headroom(copy) < headers) {
+    rte_pktmbuf_free(copy);
+    return nullptr;
+  }
+  rte_pktmbuf_free(mbuf);
+  mbuf = copy;
+  return prepend(*mbuf, headers);
+}
+
+}  // namespace guideway

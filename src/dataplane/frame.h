@@ -1,0 +1,39 @@
+// Frame: turning a received mbuf into one to send.
+// What: cuts the old frame off the IP packet and makes room for new headers in front of it.
+// Thread: worker.
+#pragma once
+
+#include <rte_mbuf.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "net/ethernet.h"
+#include "net/packet.h"
+#include "snapshot/port_table.h"
+
+namespace guideway {
+
+// Leaves `headers` bytes to be written and the IP packet behind them, nothing else: no old Ethernet header or
+// tags, no padding, no offload flags. Answers where to write. Copies into a fresh mbuf of `mbufs` (and
+// replaces `mbuf`) where the old one is shared or has no headroom; nullptr, with `mbuf` as it was, when there
+// is none.
+[[nodiscard]] std::uint8_t* reframe(rte_mbuf*& mbuf, const Packet& packet, std::size_t headers,
+                                    rte_mempool* mbufs);
+
+// Destination, source, and the port's VLAN tag where it has one.
+inline void write_ethernet(std::uint8_t* to, const MacAddress& destination, const PortView& port,
+                           std::uint16_t ethertype) {
+  std::memcpy(to, destination.data(), destination.size());
+  std::memcpy(to + 6, port.mac.data(), port.mac.size());
+  if (port.vlan != 0) {
+    net::store_be16(to + 12, net::ethertype_vlan);
+    net::store_be16(to + 14, port.vlan);
+    net::store_be16(to + 16, ethertype);
+  } else {
+    net::store_be16(to + 12, ethertype);
+  }
+}
+
+}  // namespace guideway

@@ -1,0 +1,51 @@
+#include <rte_prefetch.h>
+
+#include "dataplane/flow_class.h"
+#include "dataplane/stages.h"
+
+namespace guideway::stages {
+namespace {
+
+// The slot of the entry's backend if that one is in the packet's pool and still serves such flows.
+MemberIndex serving_slot(const Snapshot& snapshot, const SnapshotPool& pool, BackendId id, bool tcp) {
+  if (to_index(id) >= snapshot.backends.size()) return no_member;
+  const BackendPlace place = snapshot.backends[to_index(id)];
+  if (place.pool != &pool) return no_member;
+  const SnapshotBackend& backend = pool.backends[place.slot];
+  return (tcp ? backend.keeps_tcp : backend.keeps_udp) ? place.slot : no_member;
+}
+
+MemberIndex lookup(FlowTable& flows, const Snapshot& snapshot, const SnapshotPool& pool, const Packet& packet,
+                   std::uint64_t hash, std::uint32_t now_ms) {
+  const FlowTable::Entry entry = flows.find_entry(hash, now_ms);
+  if (!entry) return no_member;
+  const MemberIndex slot = serving_slot(snapshot, pool, entry.backend(), packet.kind == PacketKind::tcp);
+  if (slot == no_member) {
+    // Its backend left or was stopped: the flow is decided anew and must not come back to it later.
+    flows.erase(entry);
+    return no_member;
+  }
+  const FlowClass next = flow_class_after(entry.flow_class(), packet);
+  FlowTable::touch(entry, next, now_ms, timeout_of(next, pool.timeouts));
+  return slot;
+}
+
+}  // namespace
+
+void lookup_flows(const PipelineParts& parts, const Snapshot& snapshot, std::uint32_t now_ms, Burst& burst) {
+  for (std::size_t i = 0; i < burst.size; ++i) {
+    if (burst.verdict[i] != Verdict::forward) continue;
+    rte_prefetch0(burst.row[i]);
+    if (burst.pool[i]->flow_table) parts.flows.prefetch(burst.hash[i]);
+  }
+  for (std::size_t i = 0; i < burst.size; ++i) {
+    if (burst.verdict[i] != Verdict::forward) continue;
+    burst.tracked[i] = no_member;
+    const SnapshotPool& pool = *burst.pool[i];
+    // A SYN is always a new decision, even on a known tuple.
+    if (!pool.flow_table || is_syn(burst.parsed[i])) continue;
+    burst.tracked[i] = lookup(parts.flows, snapshot, pool, burst.parsed[i], burst.hash[i], now_ms);
+  }
+}
+
+}  // namespace guideway::stages

@@ -1,0 +1,42 @@
+// Outputs: what a burst leaves behind for the ports to send.
+// What: an outbox for each egress port, and one for each ingress port whose frames the kernel shall see.
+// Why:  a packet counts as forwarded only once the port took it, so counting is settled after the sending.
+// Use:  for each bit in `to_ports`: n = tx_burst(port, queue, box.frames, box.size); pipeline.sent(box, n,
+//       Verdict::drop_tx_full). Likewise `to_kernel` with the twin and Verdict::drop_kernel_full; a port that
+//       shares its NIC with the kernel frees the frames itself and reports all of them as sent.
+// Thread: one worker.
+#pragma once
+
+#include <rte_mbuf.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "snapshot/port_table.h"
+#include "snapshot/verdict.h"
+
+namespace guideway {
+
+inline constexpr std::size_t outbox_max = 256;
+
+// Stands for the verdict of a frame that is not the first one made from its packet, so that each packet in is
+// counted once.
+inline constexpr Verdict further_piece = Verdict::count_;
+
+struct Outbox {
+  std::uint16_t size = 0;
+  std::array<rte_mbuf*, outbox_max> frames;        // first, as rte_eth_tx_burst takes it
+  std::array<std::uint32_t, outbox_max> bytes_in;  // of the frame that came in
+  std::array<Verdict, outbox_max> verdict;         // forward, kernel, answer or further_piece
+  std::array<std::uint8_t, outbox_max> origin;     // place in the burst, so that replay can keep the order
+};
+
+struct Outputs {
+  std::uint32_t to_ports = 0;            // bit p: port[p] is not empty
+  std::uint32_t to_kernel = 0;           // bit p: kernel[p] is not empty
+  std::array<Outbox, ports_max> port;    // by egress port
+  std::array<Outbox, ports_max> kernel;  // by ingress port, frames as they came in
+};
+
+}  // namespace guideway

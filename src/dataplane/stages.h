@@ -1,0 +1,30 @@
+// Stages: a packet's way through the director, in order; each is one function over a burst.
+// What: every stage looks only at packets whose verdict is still `forward` and may give them another one;
+//       mbufs are freed or handed on by `account` alone.
+// Thread: one worker.
+#pragma once
+
+#include <cstdint>
+
+#include "dataplane/burst.h"
+#include "dataplane/outputs.h"
+#include "dataplane/pipeline.h"
+
+namespace guideway::stages {
+
+// Ethernet, tags, IP and the transport header; frames for others and frames that lie.
+void parse(const PipelineParts& parts, Burst& burst);
+// Which service the destination belongs to; what belongs to none goes to the kernel.
+void find_service(const Snapshot& snapshot, Burst& burst);
+// Flow hash and row.
+void hash_flows(Burst& burst);
+// The backend that the flow was given to before, while that one still serves it.
+void lookup_flows(const PipelineParts& parts, const Snapshot& snapshot, std::uint32_t now_ms, Burst& burst);
+// The hops: the flow's backend, then its row's; new flows are remembered.
+void choose_backend(const PipelineParts& parts, std::uint32_t now_ms, Burst& burst);
+// Wraps the packet and writes the frame for its next hop.
+void encapsulate(const PipelineParts& parts, Burst& burst);
+// Counts every packet once and puts it into its outbox or frees it.
+void account(const PipelineParts& parts, Burst& burst, Outputs& out);
+
+}  // namespace guideway::stages

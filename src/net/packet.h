@@ -1,0 +1,69 @@
+// Packet: what the parser found in one IP packet.
+// What: offsets and the fields that stages decide by; the bytes stay where they are.
+// Why:  the parser reads a plain byte span, so the tests run it on heap buffers of exact size.
+// Not:  Ethernet (ethernet.h), quoted packets in ICMP errors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "guideway/address.h"
+#include "snapshot/verdict.h"
+
+namespace guideway {
+
+enum class PacketKind : std::uint8_t {
+  tcp,
+  udp,
+  icmp,      // ICMP in IPv4, ICMPv6 in IPv6
+  fragment,  // any part of a fragmented datagram; an atomic IPv6 fragment is not one
+  other,     // another protocol
+};
+
+struct Packet {
+  Family family = Family::ipv4;
+  PacketKind kind = PacketKind::other;
+  std::uint8_t protocol = 0;   // behind the extension headers
+  std::uint8_t tcp_flags = 0;  // with PacketKind::tcp
+  std::uint8_t tos = 0;        // DSCP and ECN: IPv4's TOS, IPv6's traffic class
+  bool dont_fragment = false;  // IPv4's DF; true for IPv6
+  // What the layers above IP came to. It counts only for a packet to a service address; others are the
+  // kernel's to judge.
+  Verdict l4 = Verdict::forward;
+  std::uint16_t ip_offset = 0;                          // in the frame; the parser leaves it to its caller
+  std::uint16_t ip_length = 0;                          // header and payload, without Ethernet padding
+  std::uint16_t l4_offset = 0;                          // from the start of the IP header
+  std::uint16_t source_port = 0, destination_port = 0;  // host order; TCP and UDP, also in a first fragment
+  std::uint16_t fragment_offset = 0;                    // in bytes
+  bool more_fragments = false;
+  std::uint32_t fragment_id = 0;  // as on the wire
+
+  [[nodiscard]] std::size_t l4_length() const { return std::size_t{ip_length} - l4_offset; }
+};
+
+inline constexpr std::uint8_t tcp_fin = 0x01, tcp_syn = 0x02, tcp_rst = 0x04, tcp_ack = 0x10;
+// A SYN that opens a flow; with data or ECN bits it is one, SYN+ACK is not.
+[[nodiscard]] constexpr bool is_syn(const Packet& packet) {
+  return packet.kind == PacketKind::tcp && (packet.tcp_flags & (tcp_syn | tcp_ack)) == tcp_syn;
+}
+
+namespace net {
+
+// Parses the IP packet at the start of `bytes`, which are contiguous; `length_available` (>= bytes.size()) is
+// what the frame holds from there on. `checksum_known_good` skips the IPv4 header checksum.
+// Answers `forward` when the IP header is sound (see Packet::l4 for the rest), else the reason to drop.
+// drop_truncated: a header lies beyond `bytes` but within the frame; make it contiguous and try again.
+[[nodiscard]] Verdict parse_ip(std::span<const std::uint8_t> bytes, std::size_t length_available,
+                               Family family, bool checksum_known_good, Packet& out);
+
+// Source and destination address of a parsed packet: 4 or 16 bytes each, the destination behind the source.
+[[nodiscard]] inline const std::uint8_t* source_address(const std::uint8_t* ip, Family family) {
+  return ip + (family == Family::ipv4 ? 12 : 8);
+}
+[[nodiscard]] inline const std::uint8_t* destination_address(const std::uint8_t* ip, Family family) {
+  return ip + (family == Family::ipv4 ? 16 : 24);
+}
+
+}  // namespace net
+}  // namespace guideway

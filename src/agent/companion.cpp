@@ -1,0 +1,122 @@
+#include "agent/companion.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fmt/format.h>
+#include <libmnl/libmnl.h>
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
+
+#include <cstring>
+#include <memory>
+
+#include "agent/running.h"
+
+namespace guideway::agent {
+namespace {
+
+// Early, so that no other filter takes the packets first; another kind of classifier may own a priority, so
+// there are a few. The handle makes ours known.
+constexpr std::uint32_t handle = 0x6777, priority_first = 2, priority_last = 9;
+
+bpf_tc_hook hook_of(const Interface& interface) {
+  LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = static_cast<int>(interface.index),
+              .attach_point = BPF_TC_INGRESS);
+  return hook;
+}
+
+int attach(const Interface& interface, int program, std::uint32_t priority, std::uint32_t flags) {
+  bpf_tc_hook hook = hook_of(interface);
+  LIBBPF_OPTS(bpf_tc_opts, options, .prog_fd = program, .flags = flags, .handle = handle,
+              .priority = priority);
+  return bpf_tc_attach(&hook, &options);
+}
+
+bool is_our(std::uint32_t program_id) {
+  const Fd program(bpf_prog_get_fd_by_id(program_id));
+  bpf_prog_info info{};
+  __u32 length = sizeof(info);
+  return program && bpf_obj_get_info_by_fd(program.get(), &info, &length) == 0 &&
+         std::strcmp(info.name, send_on_name) == 0;
+}
+
+// The priority of our filter; 0 if there is none.
+std::uint32_t find_priority(const Interface& interface) {
+  const bpf_tc_hook hook = hook_of(interface);
+  for (std::uint32_t priority = priority_first; priority <= priority_last; ++priority) {
+    LIBBPF_OPTS(bpf_tc_opts, options, .handle = handle, .priority = priority);
+    if (bpf_tc_query(&hook, &options) == 0 && is_our(options.prog_id)) return priority;
+  }
+  return 0;
+}
+
+int count_message(const nlmsghdr*, void* count) {
+  ++*static_cast<int*>(count);
+  return MNL_CB_OK;
+}
+
+// Filters at one side of the clsact qdisc; -1 if the kernel does not tell.
+int filters_at(const Interface& interface, std::uint32_t parent) {
+  const std::unique_ptr<mnl_socket, decltype(&mnl_socket_close)> socket(mnl_socket_open(NETLINK_ROUTE),
+                                                                        mnl_socket_close);
+  if (!socket || mnl_socket_bind(socket.get(), 0, MNL_SOCKET_AUTOPID) != 0) return -1;
+  std::array<char, 16384> buffer{};
+  nlmsghdr* message = mnl_nlmsg_put_header(buffer.data());
+  message->nlmsg_type = RTM_GETTFILTER;
+  message->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+  auto* tc = static_cast<tcmsg*>(mnl_nlmsg_put_extra_header(message, sizeof(tcmsg)));
+  tc->tcm_family = AF_UNSPEC;
+  tc->tcm_ifindex = static_cast<int>(interface.index);
+  tc->tcm_parent = parent;
+  if (mnl_socket_sendto(socket.get(), message, message->nlmsg_len) < 0) return -1;
+  int count = 0;
+  for (int state = MNL_CB_OK; state > MNL_CB_STOP;) {
+    const ssize_t bytes = mnl_socket_recvfrom(socket.get(), buffer.data(), buffer.size());
+    if (bytes < 0) return -1;
+    state = mnl_cb_run(buffer.data(), static_cast<std::size_t>(bytes), 0, mnl_socket_get_portid(socket.get()),
+                       count_message, &count);
+    if (state < 0) return -1;
+  }
+  return count;
+}
+
+void remove_empty_clsact(const Interface& interface) {
+  for (const std::uint32_t side : {TC_H_MIN_INGRESS, TC_H_MIN_EGRESS})
+    if (filters_at(interface, TC_H_MAKE(TC_H_CLSACT, side)) != 0) return;
+  LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = static_cast<int>(interface.index),
+              .attach_point = static_cast<bpf_tc_attach_point>(BPF_TC_INGRESS | BPF_TC_EGRESS));
+  bpf_tc_hook_destroy(&hook);
+}
+
+}  // namespace
+
+Result<bool> put_companion(const Interface& interface, int program) {
+  bpf_tc_hook hook = hook_of(interface);
+  const int created = bpf_tc_hook_create(&hook);
+  if (created != 0 && created != -EEXIST)
+    return fail(ErrorKind::refused, fmt::format("no clsact qdisc can be added: {}", std::strerror(-created)),
+                interface.name, "the kernel needs CONFIG_NET_CLS_ACT; `tc qdisc show` tells what is there");
+  if (const std::uint32_t priority = find_priority(interface); priority != 0)
+    if (attach(interface, program, priority, BPF_TC_F_REPLACE) == 0) return false;
+  int error = 0;
+  for (std::uint32_t priority = priority_first; priority <= priority_last; ++priority)
+    if ((error = attach(interface, program, priority, 0)) == 0) return created == 0;
+  if (created == 0) remove_empty_clsact(interface);
+  return fail(
+      ErrorKind::refused, fmt::format("no tc filter can be added: {}", std::strerror(-error)), interface.name,
+      fmt::format("`tc filter show dev {} ingress` tells what is there; the kernel needs CONFIG_NET_CLS_BPF",
+                  interface.name));
+}
+
+bool remove_companion(const Interface& interface, bool clsact_is_our) {
+  const std::uint32_t priority = find_priority(interface);
+  if (priority != 0) {
+    const bpf_tc_hook hook = hook_of(interface);
+    LIBBPF_OPTS(bpf_tc_opts, options, .handle = handle, .priority = priority);
+    bpf_tc_detach(&hook, &options);
+  }
+  if (clsact_is_our) remove_empty_clsact(interface);
+  return priority != 0;
+}
+
+}  // namespace guideway::agent

@@ -1,0 +1,123 @@
+#include "agent/maps.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace guideway::agent {
+namespace {
+
+struct LessBytes {
+  template <class T>
+  bool operator()(const T& a, const T& b) const {
+    return std::memcmp(&a, &b, sizeof(T)) < 0;
+  }
+};
+
+template <class Key>
+std::vector<Key> keys_of(int map) {
+  std::vector<Key> out;
+  Key key{};
+  for (const Key* previous = nullptr; bpf_map_get_next_key(map, previous, &key) == 0; previous = &out.back())
+    out.push_back(key);
+  return out;
+}
+
+// Makes the map hold exactly the entries, adding before removing.
+template <class Key, class Value>
+Result<void> replace(int map, const char* name, const std::vector<std::pair<Key, Value>>& entries) {
+  std::vector<Key> wanted;
+  for (const auto& [key, value] : entries) {
+    if (bpf_map_update_elem(map, &key, &value, BPF_ANY) != 0)
+      return fail(ErrorKind::refused, fmt::format("the map takes no more entries: {}", std::strerror(errno)),
+                  name, "name prefixes instead of single addresses");
+    wanted.push_back(key);
+  }
+  std::sort(wanted.begin(), wanted.end(), LessBytes{});
+  for (const Key& key : keys_of<Key>(map))
+    if (!std::binary_search(wanted.begin(), wanted.end(), key, LessBytes{})) bpf_map_delete_elem(map, &key);
+  return {};
+}
+
+std::vector<std::pair<gw_prefix, gw_sender>> sender_entries(const Lists& lists) {
+  std::vector<std::pair<Prefix, std::uint32_t>> listed;
+  for (const Prefix& prefix : lists.directors) listed.emplace_back(prefix, GW_ROLE_DIRECTOR);
+  for (const Prefix& prefix : lists.peers) listed.emplace_back(prefix, GW_ROLE_PEER);
+  std::vector<std::pair<gw_prefix, gw_sender>> out;
+  for (const auto& [prefix, ignored] : listed) {
+    gw_sender sender{};
+    for (const auto& [other, role] : listed) {
+      if (other == prefix) sender.roles_as_listed |= role;
+      if (other.covers(prefix)) sender.roles |= role;
+    }
+    out.emplace_back(map_key(prefix), sender);
+  }
+  return out;
+}
+
+}  // namespace
+
+Lists Maps::lists() const {
+  Lists out;
+  for (const gw_address& key : keys_of<gw_address>(fd(locals))) out.local.push_back(address_of(key));
+  for (const gw_prefix& key : keys_of<gw_prefix>(fd(services))) out.services.push_back(prefix_of(key));
+  for (const gw_prefix& key : keys_of<gw_prefix>(fd(senders))) {
+    gw_sender sender{};
+    if (bpf_map_lookup_elem(fd(senders), &key, &sender) != 0) continue;
+    if (sender.roles_as_listed & GW_ROLE_DIRECTOR) out.directors.push_back(prefix_of(key));
+    if (sender.roles_as_listed & GW_ROLE_PEER) out.peers.push_back(prefix_of(key));
+  }
+  std::sort(out.local.begin(), out.local.end());
+  for (auto* list : {&out.directors, &out.peers, &out.services}) std::sort(list->begin(), list->end());
+  return out;
+}
+
+Result<void> Maps::set_lists(const Lists& lists) const {
+  std::vector<std::pair<gw_address, std::uint32_t>> local_entries;
+  for (const IpAddress& address : lists.local) local_entries.emplace_back(map_key(address), 1);
+  std::vector<std::pair<gw_prefix, std::uint32_t>> service_entries;
+  for (const Prefix& prefix : lists.services) service_entries.emplace_back(map_key(prefix), 1);
+  if (auto done = replace(fd(locals), names[locals], local_entries); !done) return done;
+  if (auto done = replace(fd(services), names[services], service_entries); !done) return done;
+  return replace(fd(senders), names[senders], sender_entries(lists));
+}
+
+Result<gw_record> Maps::record() const {
+  gw_record out{};
+  const __u32 zero = 0;
+  if (bpf_map_lookup_elem(fd(records), &zero, &out) != 0 || out.version != GW_RECORD_VERSION)
+    return fail(ErrorKind::refused, "the programs were loaded by another version of the agent",
+                names[records], "detach with that version and attach again");
+  return out;
+}
+
+Result<void> Maps::set_record(const gw_record& record) const {
+  const __u32 zero = 0;
+  if (bpf_map_update_elem(fd(records), &zero, &record, BPF_ANY) != 0)
+    return fail(ErrorKind::internal, fmt::format("cannot be written: {}", std::strerror(errno)),
+                names[records]);
+  return {};
+}
+
+gw_counters Maps::counters() const {
+  gw_counters sum{};
+  const int cpus = libbpf_num_possible_cpus();
+  const __u32 zero = 0;
+  std::vector<gw_counters> each(cpus > 0 ? static_cast<std::size_t>(cpus) : 0);
+  if (each.empty() || bpf_map_lookup_elem(fd(totals), &zero, each.data()) != 0) return sum;
+  for (const gw_counters& one : each)
+    for (const Counter& counter : counter_table()) sum.*counter.value += one.*counter.value;
+  return sum;
+}
+
+const std::vector<Counter>& counter_table() {
+#define GW_COUNTER_ROW(name, meaning) {#name, meaning, &gw_counters::name},
+  static const std::vector<Counter> table = {GW_COUNTERS(GW_COUNTER_ROW)};
+#undef GW_COUNTER_ROW
+  return table;
+}
+
+}  // namespace guideway::agent

@@ -1,0 +1,145 @@
+#include "agent/settings.h"
+
+#include <fmt/format.h>
+
+#include <toml++/toml.h>
+#include <algorithm>
+#include <functional>
+#include <map>
+
+namespace guideway::agent {
+namespace {
+
+template <class T>
+void tidy(std::vector<T>& list) {
+  std::sort(list.begin(), list.end());
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+}
+
+std::string place(const std::string& path, const toml::source_region& source) {
+  return fmt::format("{}:{}:{}", path, source.begin.line, source.begin.column);
+}
+
+// A key's value as strings: an array of strings, or one string.
+Result<std::vector<std::string>> strings(const toml::node& node) {
+  if (const auto one = node.value_exact<std::string>()) return std::vector{*one};
+  std::vector<std::string> out;
+  const toml::array* array = node.as_array();
+  if (!array) return fail(ErrorKind::invalid, "this is no list of addresses", {}, "write [\"10.0.0.2\", …]");
+  for (const toml::node& item : *array) {
+    const auto text = item.value_exact<std::string>();
+    if (!text) return fail(ErrorKind::invalid, "an address is no string", {}, "put it in double quotes");
+    out.push_back(*text);
+  }
+  return out;
+}
+
+Result<std::string> string(const toml::node& node) {
+  if (const auto text = node.value_exact<std::string>()) return *text;
+  return fail(ErrorKind::invalid, "this is no string", {}, "put it in double quotes");
+}
+
+// Stores parse(raw(node)) into `into`, or answers why not.
+template <class Out, class Raw, class Parse>
+Result<void> take(const toml::node& node, Raw raw, Parse parse, std::optional<Out>& into) {
+  const auto text = raw(node);
+  if (!text) return tl::unexpected(text.error());
+  auto value = parse(*text);
+  if (!value) return tl::unexpected(value.error());
+  into = std::move(*value);
+  return {};
+}
+
+Result<std::int64_t> integer(const toml::node& node) {
+  if (const auto number = node.value_exact<std::int64_t>()) return *number;
+  return fail(ErrorKind::invalid, "this is no number", {}, "write it without quotes");
+}
+
+Result<void> read_key(std::string_view key, const toml::node& node, Settings& out) {
+  const auto as_is = [](const std::string& text) -> Result<std::string> { return text; };
+  if (key == "interface") return take(node, string, as_is, out.interface);
+  if (key == "directors") return take(node, strings, parse_prefixes, out.directors);
+  if (key == "peers") return take(node, strings, parse_prefixes, out.peers);
+  if (key == "services") return take(node, strings, parse_prefixes, out.services);
+  if (key == "local") return take(node, strings, parse_addresses, out.local);
+  if (key == "mode") return take(node, string, parse_mode, out.mode);
+  if (key == "udp_port") return take(node, integer, parse_udp_port, out.udp_port);
+  return fail(ErrorKind::invalid, fmt::format("there is no key \"{}\"", key), {},
+              "known are interface, directors, peers, services, local, mode and udp_port");
+}
+
+}  // namespace
+
+Result<Mode> parse_mode(const std::string& text) {
+  if (text == "auto") return Mode::automatic;
+  if (text == "native") return Mode::native;
+  if (text == "generic") return Mode::generic;
+  return fail(ErrorKind::usage, fmt::format("\"{}\" is no mode", text), {}, "use auto, native or generic");
+}
+
+Result<std::uint16_t> parse_udp_port(std::int64_t port) {
+  if (port >= 1 && port <= 65535) return static_cast<std::uint16_t>(port);
+  return fail(ErrorKind::usage, fmt::format("UDP port {} is out of range", port), {}, "use 1 to 65535");
+}
+
+Result<std::vector<Prefix>> parse_prefixes(const std::vector<std::string>& texts) {
+  std::vector<Prefix> out;
+  for (const std::string& text : texts) {
+    const auto prefix = parse_prefix(text);
+    if (!prefix) return tl::unexpected(prefix.error());
+    out.push_back(*prefix);
+  }
+  tidy(out);
+  return out;
+}
+
+Result<std::vector<IpAddress>> parse_addresses(const std::vector<std::string>& texts) {
+  std::vector<IpAddress> out;
+  for (const std::string& text : texts) {
+    const auto address = IpAddress::parse(text);
+    if (!address)
+      return fail(ErrorKind::usage, fmt::format("\"{}\" is no IPv4 or IPv6 address", text), {},
+                  "write 10.0.0.11 or fd00::11");
+    out.push_back(*address);
+  }
+  tidy(out);
+  return out;
+}
+
+Result<Settings> read_settings_file(const std::string& path) {
+  try {
+    const toml::table file = toml::parse_file(path);
+    Settings out;
+    for (const auto& [key, node] : file) {
+      if (const auto done = read_key(key.str(), node, out); !done) {
+        Error error = done.error();
+        error.kind = ErrorKind::invalid;
+        error.where = place(path, node.source());
+        return tl::unexpected(error);
+      }
+    }
+    return out;
+  } catch (const toml::parse_error& error) {
+    if (error.source().begin.line == 0)
+      return fail(ErrorKind::invalid, std::string(error.description()), path,
+                  "check that the file is there and readable");
+    return fail(ErrorKind::invalid, std::string(error.description()), place(path, error.source()),
+                "mend the file's syntax");
+  }
+}
+
+Settings merged(Settings under, const Settings& over) {
+  const auto lay = [](auto& below, const auto& above) {
+    if (above) below = above;
+  };
+  lay(under.interface, over.interface);
+  lay(under.directors, over.directors);
+  lay(under.peers, over.peers);
+  lay(under.services, over.services);
+  lay(under.local, over.local);
+  lay(under.mode, over.mode);
+  lay(under.udp_port, over.udp_port);
+  return under;
+}
+
+}  // namespace guideway::agent

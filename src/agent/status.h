@@ -1,0 +1,27 @@
+// Status: what is attached where, and what it has done.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "agent/interface.h"
+#include "agent/maps.h"
+
+namespace guideway::agent {
+
+struct Status {
+  Interface interface;
+  bool attached = false;
+  std::string mode = "none";  // "native" | "generic" | "offloaded"
+  std::uint16_t udp_port = 0;
+  bool kernel_types = false;
+  Lists lists;
+  gw_counters counters{};
+};
+
+[[nodiscard]] Result<Status> read_status(const Interface& interface);
+// Of all interfaces of this network namespace where the agent is attached.
+[[nodiscard]] Result<std::vector<Status>> read_all_status();
+[[nodiscard]] std::string status_text(const Status& status);
+[[nodiscard]] nlohmann::json status_json(const Status& status);
+
+}  // namespace guideway::agent

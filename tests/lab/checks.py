@@ -1,0 +1,65 @@
+"""Checks: what every lab test may demand of a run."""
+import math
+import time
+
+
+def until(condition, seconds=5, what="the condition"):
+    """Waits for it; the value it became."""
+    end = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < end, f"{what} did not come true in {seconds} s"
+        time.sleep(0.02)
+
+
+def nothing_failed(report):
+    assert report["failed"] == 0, f"{report['failed']} failed: {report['failures']} of {report}"
+
+
+def shares_as_the_rows_allow(connections, rows):
+    """Each backend's connections lie within five standard deviations of its share of rows: a flow picks its row at
+    random, so the count is binomial."""
+    total, all_rows = sum(connections.values()), sum(rows.values())
+    assert set(connections) <= set(rows), f"{connections} went to backends without rows: {rows}"
+    for name, count in rows.items():
+        share = count / all_rows
+        allowed = 5 * math.sqrt(total * share * (1 - share))
+        off = abs(connections.get(name, 0) - total * share)
+        assert off <= allowed, f"{name} got {connections.get(name, 0)} of {total}, its rows say {total * share:.0f} ± {allowed:.0f}"
+
+
+def started_after(records, nanoseconds, backend):
+    return [record for record in records if record.start > nanoseconds and record.backend == backend]
+
+
+def nothing_lost(director, lab, before, backends):
+    """Packet conservation since `before` (counts()): every packet that came in has one verdict, none was dropped,
+    and the agents took off as many wrappings as the director put on."""
+    after = until(lambda: settled(director, lab, backends), what="counters that stand still")
+    delta = {key: after[key] - before[key] for key in after}
+    assert delta["packets_in"] == delta["verdicts"], f"in is not the sum of the verdicts: {delta}"
+    assert delta["dropped"] == 0, f"{delta['dropped']} packets dropped: {director.json('stats')['drops']}"
+    assert delta["forward"] == delta["delivered"], f"wrapped {delta['forward']}, taken off {delta['delivered']}: {delta}"
+    return delta
+
+
+def counts(director, lab, backends):
+    stats = director.json("stats")
+    agents = [lab.agent(name).counters() for name in backends]
+    drops = sum(entry["packets"] for entry in stats["drops"].values())
+    return {"packets_in": stats["packets_in"],
+            "verdicts": drops + sum(entry["packets"] for entry in stats["verdicts"].values()),
+            "dropped": drops,
+            "forward": stats["verdicts"]["forward"]["packets"],
+            "delivered": sum(agent["of_gue"] for agent in agents),
+            "sent_on": sum(agent["forward_tcp"] for agent in agents)}
+
+
+def settled(director, lab, backends):
+    """The counts once two readings agree; None before."""
+    first = counts(director, lab, backends)
+    time.sleep(0.05)
+    second = counts(director, lab, backends)
+    return second if first == second else None

@@ -1,0 +1,115 @@
+"""Changes under load, many of them, and kill -9: connections go on, memory stays."""
+import json
+import socket
+import time
+
+import pytest
+
+from checks import counts, nothing_failed, nothing_lost, shares_as_the_rows_allow
+from director import site_toml
+from topology import BACKENDS
+
+NAMES = ("b1", "b2", "b3", "b4")
+
+
+@pytest.fixture(scope="module")
+def fourth(lab):
+    lab.add_backend("b4")
+
+
+@pytest.mark.parametrize("flow_table", [True, False], ids=["flow table", "no flow table"])
+def test_add_reweight_and_remove_under_load(lab, fourth, new_director, flow_table):
+    director = new_director(site_toml(flow_table=flow_table))
+    staying = lab.load(connections=200, requests=0, pause_ms=50).wait_ready()
+    short = lab.load(connections=10, requests=1)
+    time.sleep(0.3)
+    before = counts(director, lab, NAMES)
+
+    director.call("backend", "add", "web", "b4", BACKENDS["b4"][0])
+    assert abs(director.rows()["b4"] - 65537 / 4) <= 1
+    time.sleep(0.5)
+    director.call("backend", "weight", "web", "b1", 250)
+    time.sleep(0.5)
+    director.call("backend", "weight", "web", "b1", 100)
+    time.sleep(0.5)
+    report = short.finish(stop=True)
+    nothing_failed(report)
+    assert report["connections_by_backend"]["b4"] > 0
+
+    director.call("backend", "drain", "web", "b4")
+    time.sleep(0.2)
+    director.call("backend", "remove", "web", "b4", "--force")
+    time.sleep(0.3)
+    report = staying.finish(stop=True)
+    nothing_failed(report)
+    assert "b4" not in report["connections_by_backend"], "a connection from before b4 ended there"
+    nothing_lost(director, lab, before, NAMES)
+
+
+@pytest.mark.parametrize("flow_table", [True, False], ids=["flow table", "no flow table"])
+def test_kill_9_and_restart(lab, fourth, new_director, flow_table):
+    """The same epoch, seating and digests; connections go on over the gap, old flows of a drained backend too."""
+    director = new_director(site_toml(flow_table=flow_table))
+    director.call("backend", "add", "web", "b4", BACKENDS["b4"][0])  # a history that no fresh deal would give
+    director.call("backend", "weight", "web", "b2", 170)
+    download = lab.download(rate="800k")
+    staying = lab.load(connections=200, requests=0, pause_ms=50, timeout_ms=15000).wait_ready()
+    director.call("backend", "drain", "web", download.backend)
+    table = director.json("table", "show", "web")
+    digest = director.json("table", "digest")
+
+    director.kill()
+    time.sleep(0.2)
+    director.start()
+    assert director.json("table", "digest") == digest
+    assert director.json("table", "show", "web") == table
+    time.sleep(1)
+    nothing_failed(staying.finish(stop=True, seconds=40))
+    assert download.finish(), "the download did not survive the restart"
+
+
+class Api:
+    """Commands over the API's socket, one connection for many."""
+
+    def __init__(self, path):
+        self.path = str(path)
+
+    def command(self, words, force=False):
+        body = json.dumps({"command": words, "force": force})
+        with socket.socket(socket.AF_UNIX) as s:
+            s.connect(self.path)
+            s.sendall((f"POST /v1/commands HTTP/1.1\r\nHost: lab\r\nContent-Type: application/json\r\n"
+                       f"Connection: close\r\nContent-Length: {len(body)}\r\n\r\n{body}").encode())
+            answer = b""
+            while part := s.recv(65536):
+                answer += part
+        status = int(answer.split(b" ", 2)[1])
+        assert status == 200, answer.decode()
+
+
+def resident_kb(pid):
+    with open(f"/proc/{pid}/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmRSS"))
+
+
+def test_a_thousand_changes_at_traffic(lab, fourth, director):
+    """Drain and undrain, add and remove with --force: no packet is lost by a change, and memory stays."""
+    api = Api(director.socket)
+    staying = lab.load(connections=100, requests=0, pause_ms=20).wait_ready()
+    before = counts(director, lab, NAMES)
+    resident = []
+    for step in range(250):
+        api.command("backend drain web b2")
+        api.command(f"backend add web b4 {BACKENDS['b4'][0]}")
+        api.command("backend undrain web b2")
+        api.command("backend remove web b4", force=True)
+        if step in (50, 249):
+            resident.append(resident_kb(director.process.pid))
+    report = staying.finish(stop=True)
+    nothing_failed(report)
+    assert report["requests"] > 500
+    nothing_lost(director, lab, before, NAMES)
+    assert director.json("status")["epoch"] >= 1000
+    assert resident[1] - resident[0] < 2048, f"grew from {resident[0]} to {resident[1]} kB over 800 changes"
+    shares_as_the_rows_allow(lab.load(connections=10, requests=1, count=600).finish()["connections_by_backend"],
+                             director.rows())

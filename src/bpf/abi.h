@@ -24,7 +24,7 @@ enum gw_role {
 
 /* A longest-prefix look-up stops at the best match, so that match must carry what its covering prefixes allow. */
 struct gw_sender {
-  __u32 roles;           /* gw_role bits: own ones and those of all covering prefixes; what the program reads */
+  __u32 roles; /* gw_role bits: own ones and those of all covering prefixes; what the program reads */
   __u32 roles_as_listed; /* gw_role bits as configured for this very prefix */
 };
 
@@ -48,33 +48,33 @@ struct gw_record {
 #define GW_MARK_SEND_ON 0x67777331u
 
 /* Every frame of a tunnel protocol counts under exactly one of pass_, drop_, deliver_ and forward_. */
-#define GW_COUNTERS(X)                                                                              \
-  X(pass_not_local, "left alone: the outer destination is not an address of this host")             \
-  X(pass_foreign_source, "left alone: the outer source is neither director nor peer")               \
-  X(pass_outer_fragment, "left alone: a fragment of a wrapped packet")                              \
-  X(pass_other_tunnel, "left alone: an encapsulation that is not ours")                             \
-  X(pass_not_service, "left alone: the inner destination is no service address")                    \
-  X(drop_malformed, "dropped: a wrapped packet whose headers contradict each other")                \
-  X(drop_ecn, "dropped: congestion marked outside on a packet that cannot carry the mark")          \
-  X(deliver_no_hop, "delivered: no hop is left to ask")                                             \
-  X(deliver_self, "delivered: the next hop is this host")                                           \
-  X(deliver_not_peer, "delivered: the next hop is no allowed peer")                                 \
-  X(deliver_not_tcp, "delivered: neither TCP nor an error about TCP")                               \
-  X(deliver_fragment, "delivered: an inner fragment")                                               \
-  X(deliver_syn, "delivered: a SYN")                                                                \
-  X(deliver_established, "delivered: belongs to a connection of this host")                         \
-  X(deliver_half_open, "delivered: completes a handshake of this host")                             \
-  X(deliver_time_wait, "delivered: belongs to a connection that was closed a moment ago")           \
-  X(deliver_cookie, "delivered: carries a valid SYN cookie of this host")                           \
-  X(deliver_icmp_error, "delivered: an ICMP error about a connection of this host")                 \
-  X(forward_tcp, "sent on: TCP of a connection this host does not know")                            \
-  X(forward_icmp_error, "sent on: an ICMP error about a connection this host does not know")        \
-  X(of_half_open_alien, "of those, acknowledging a handshake of another backend")                   \
-  X(of_gue, "of those delivered, wrapped in GUE")                                                   \
-  X(of_ipip, "of those delivered, wrapped in IP")                                                   \
-  X(of_gre, "of those delivered, wrapped in GRE")                                                   \
-  X(fail_no_room, "of those delivered, lost: the driver refused to move the start of the frame")     \
-  X(fail_no_metadata, "of those sent on, lost: the driver leaves no room for metadata")             \
+#define GW_COUNTERS(X)                                                                           \
+  X(pass_not_local, "left alone: the outer destination is not an address of this host")          \
+  X(pass_foreign_source, "left alone: the outer source is neither director nor peer")            \
+  X(pass_outer_fragment, "left alone: a fragment of a wrapped packet")                           \
+  X(pass_other_tunnel, "left alone: an encapsulation that is not ours")                          \
+  X(pass_not_service, "left alone: the inner destination is no service address")                 \
+  X(drop_malformed, "dropped: a wrapped packet whose headers contradict each other")             \
+  X(drop_ecn, "dropped: congestion marked outside on a packet that cannot carry the mark")       \
+  X(deliver_no_hop, "delivered: no hop is left to ask")                                          \
+  X(deliver_self, "delivered: the next hop is this host")                                        \
+  X(deliver_not_peer, "delivered: the next hop is no allowed peer")                              \
+  X(deliver_not_tcp, "delivered: neither TCP nor an error about TCP")                            \
+  X(deliver_fragment, "delivered: an inner fragment")                                            \
+  X(deliver_syn, "delivered: a SYN")                                                             \
+  X(deliver_established, "delivered: belongs to a connection of this host")                      \
+  X(deliver_half_open, "delivered: completes a handshake of this host")                          \
+  X(deliver_time_wait, "delivered: belongs to a connection that was closed a moment ago")        \
+  X(deliver_cookie, "delivered: carries a valid SYN cookie of this host")                        \
+  X(deliver_icmp_error, "delivered: an ICMP error about a connection of this host")              \
+  X(forward_tcp, "sent on: TCP of a connection this host does not know")                         \
+  X(forward_icmp_error, "sent on: an ICMP error about a connection this host does not know")     \
+  X(of_half_open_alien, "of those, acknowledging a handshake of another backend")                \
+  X(of_gue, "of those delivered, wrapped in GUE")                                                \
+  X(of_ipip, "of those delivered, wrapped in IP")                                                \
+  X(of_gre, "of those delivered, wrapped in GRE")                                                \
+  X(fail_no_room, "of those delivered, lost: the driver refused to move the start of the frame") \
+  X(fail_no_metadata, "of those sent on, lost: the driver leaves no room for metadata")          \
   X(sent_on, "of those sent on, handed to the neighbour layer by the tc program")
 
 struct gw_counters {

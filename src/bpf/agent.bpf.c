@@ -12,9 +12,9 @@ SEC("xdp")
 int receive(struct xdp_md* ctx) {
   struct packet p = packet_of(ctx);
   struct tunnel t;
-  __be16 type = 0;
-  t.outer = link_header(&p, &type);
-  if (!t.outer) return XDP_PASS;
+  const __u32 link = link_header(ctx);
+  const __be16 type = (__be16)link;
+  t.outer = link >> 16;
   if (type == bpf_htons(ETH_P_IP)) {
     if (!outer_v4(&p, &t)) return XDP_PASS;
   } else if (type == bpf_htons(ETH_P_IPV6)) {
@@ -30,7 +30,7 @@ int receive(struct xdp_md* ctx) {
   struct gw_address hop;
   enum verdict v = check_ends(&t, c);
   if (v == GO_ON) v = open_tunnel(&p, &t, c);
-  if (v == GO_ON) v = open_inner(&p, &t, &in, c);
+  if (v == GO_ON) v = open_inner(ctx, &p, &t, &in, c);
   if (v == GO_ON) v = second_chance(ctx, &p, &t, &in, &hop, c);
 
   if (v == DELIVER) return deliver(ctx, &p, &t, c);

@@ -29,7 +29,8 @@ static __always_inline void merge_ecn(const struct packet* p, const struct tunne
   ip->check = checksum_patch(ip->check, bpf_htons(before), bpf_htons(after));
 }
 
-static __always_inline bool move_link_header(const struct packet* p, __u64 to, const __u64 length, __be16 type) {
+static __always_inline bool move_link_header(const struct packet* p, __u64 to, const __u64 length,
+                                             __be16 type) {
   __u8 header[22];
   void* from = at(p, 0, length);
   void* into = at(p, to, length);

@@ -36,7 +36,8 @@ static __always_inline bool rewrite_outer(const struct packet* p, const struct t
   return true;
 }
 
-static __always_inline bool step_hops(const struct packet* p, const struct tunnel* t, const struct gw_address* hop) {
+static __always_inline bool step_hops(const struct packet* p, const struct tunnel* t,
+                                      const struct gw_address* hop) {
   struct udphdr* udp = at(p, t->shim, sizeof(*udp));
   struct hop_list* hops = hops_of(p, t);
   if (!udp || !hops) return false;

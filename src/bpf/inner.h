@@ -19,27 +19,32 @@ struct extension {
 
 #define EXTENSIONS_MAX 6
 
-/* Leaves in->protocol at the first header that is no extension, or at one that lies too far in. */
-static __always_inline void walk_extensions(const struct packet* p, struct inner* in) {
+/* Where the walk over IPv6 extension headers ends: offset << 16 | a fragment << 8 | protocol. It stops at the first
+ * header that is no extension, and at one that lies too far in. A global function, as link_header is. */
+__noinline __u32 walk_extensions(struct xdp_md* ctx, __u32 offset, __u32 protocol) {
+  const struct packet p = packet_of(ctx);
+  bool fragment = false;
+  protocol &= 0xff;
 #pragma unroll
   for (int i = 0; i < EXTENSIONS_MAX; ++i) {
-    const __u8 header = in->protocol;
-    if (header != IPPROTO_HOPOPTS && header != IPPROTO_ROUTING && header != IPPROTO_DSTOPTS &&
-        header != IPPROTO_FRAGMENT)
-      return;
-    const struct extension* extension = at(p, in->l4, sizeof(*extension));
-    if (!extension) return;
-    if (header == IPPROTO_FRAGMENT) {
-      if (extension->fragment_offset & bpf_htons(0xfff9)) in->fragment = true;
-      in->l4 += 8;
+    if (protocol != IPPROTO_HOPOPTS && protocol != IPPROTO_ROUTING && protocol != IPPROTO_DSTOPTS &&
+        protocol != IPPROTO_FRAGMENT)
+      break;
+    const struct extension* extension = at(&p, offset, sizeof(*extension));
+    if (!extension) break;
+    if (protocol == IPPROTO_FRAGMENT) {
+      if (extension->fragment_offset & bpf_htons(0xfff9)) fragment = true;
+      offset += 8;
     } else {
-      in->l4 += (extension->length + 1u) * 8;
+      offset += (extension->length + 1u) * 8;
     }
-    in->protocol = extension->next;
+    protocol = extension->next;
   }
+  return offset << 16 | (fragment ? 0x100 : 0) | protocol;
 }
 
-static __always_inline enum verdict open_inner(const struct packet* p, const struct tunnel* t, struct inner* in,
+static __always_inline enum verdict open_inner(struct xdp_md* ctx, const struct packet* p,
+                                               const struct tunnel* t, struct inner* in,
                                                struct gw_counters* c) {
   struct gw_address destination;
   __u32 end;
@@ -73,7 +78,12 @@ static __always_inline enum verdict open_inner(const struct packet* p, const str
     c->drop_ecn++; /* RFC 6040: the sender of this packet would never hear of the congestion */
     return DROP;
   }
-  if (t->inner_v6) walk_extensions(p, in);
+  if (t->inner_v6) {
+    const __u32 found = walk_extensions(ctx, in->l4, in->protocol);
+    in->l4 = found >> 16;
+    in->fragment = found & 0x100;
+    in->protocol = (__u8)found;
+  }
   return GO_ON;
 
 malformed:

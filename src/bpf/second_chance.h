@@ -12,7 +12,11 @@
 #include "inner.h"
 
 /* States of a socket that are not in the API's headers under these names (include/net/tcp_states.h). */
-enum { SOCKET_TIME_WAIT = BPF_TCP_TIME_WAIT, SOCKET_LISTEN = BPF_TCP_LISTEN, SOCKET_NEW_SYN_RECV = BPF_TCP_NEW_SYN_RECV };
+enum {
+  SOCKET_TIME_WAIT = BPF_TCP_TIME_WAIT,
+  SOCKET_LISTEN = BPF_TCP_LISTEN,
+  SOCKET_NEW_SYN_RECV = BPF_TCP_NEW_SYN_RECV
+};
 
 #ifdef GW_KERNEL_TYPES
 /* The only kernel structure that is looked into; its layout comes from the running kernel's BTF. */
@@ -33,13 +37,14 @@ static __always_inline bool is_alien_handshake(struct bpf_sock* sk, const struct
 #endif
 }
 
-static __always_inline struct bpf_sock* find_socket(struct xdp_md* ctx, struct bpf_sock_tuple* tuple, bool v6) {
+static __always_inline struct bpf_sock* find_socket(struct xdp_md* ctx, struct bpf_sock_tuple* tuple,
+                                                    bool v6) {
   if (v6) return bpf_skc_lookup_tcp(ctx, tuple, sizeof(tuple->ipv6), BPF_F_CURRENT_NETNS, 0);
   return bpf_skc_lookup_tcp(ctx, tuple, sizeof(tuple->ipv4), BPF_F_CURRENT_NETNS, 0);
 }
 
-static __always_inline bool has_valid_cookie(struct bpf_sock* sk, const struct packet* p, const struct tunnel* t,
-                                             struct tcphdr* tcp) {
+static __always_inline bool has_valid_cookie(struct bpf_sock* sk, const struct packet* p,
+                                             const struct tunnel* t, struct tcphdr* tcp) {
   if (!tcp->ack || tcp->syn || tcp->rst || tcp->fin) return false;
   /* Constant sizes: the verifier of old kernels wants them. */
   if (t->inner_v6) {
@@ -51,8 +56,9 @@ static __always_inline bool has_valid_cookie(struct bpf_sock* sk, const struct p
 }
 
 /* FORWARD stands for a miss. */
-static __always_inline enum verdict look_up_tcp(struct xdp_md* ctx, const struct packet* p, const struct tunnel* t,
-                                                const struct inner* in, struct gw_counters* c) {
+static __always_inline enum verdict look_up_tcp(struct xdp_md* ctx, const struct packet* p,
+                                                const struct tunnel* t, const struct inner* in,
+                                                struct gw_counters* c) {
   struct tcphdr* tcp = at(p, in->l4, sizeof(*tcp));
   if (!tcp) {
     c->drop_malformed++;
@@ -107,7 +113,8 @@ static __always_inline enum verdict look_up_tcp(struct xdp_md* ctx, const struct
   return v;
 }
 
-static __always_inline bool is_icmp_error(const struct packet* p, const struct tunnel* t, const struct inner* in) {
+static __always_inline bool is_icmp_error(const struct packet* p, const struct tunnel* t,
+                                          const struct inner* in) {
   if (in->protocol != (t->inner_v6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP)) return false;
   const __u8* type = at(p, in->l4, 8);
   if (!type) return false;
@@ -116,8 +123,8 @@ static __always_inline bool is_icmp_error(const struct packet* p, const struct t
 
 /* An error quotes the head of a packet from the service address to the client. Its flow, seen from the client, is
  * the quote turned round; false if the quote is not TCP. */
-static __always_inline bool quoted_flow(const struct packet* p, const struct tunnel* t, const struct inner* in,
-                                        struct bpf_sock_tuple* tuple) {
+static __always_inline bool quoted_flow(const struct packet* p, const struct tunnel* t,
+                                        const struct inner* in, struct bpf_sock_tuple* tuple) {
   const __u32 quote = in->l4 + 8;
   if (t->inner_v6) {
     const struct ipv6hdr* ip = at(p, quote, sizeof(*ip));

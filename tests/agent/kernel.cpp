@@ -1,0 +1,108 @@
+#include "kernel.h"
+
+#include <bpf/bpf.h>
+#include <linux/bpf.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "agent/libbpf_log.h"
+
+namespace guideway::agent::test {
+namespace {
+
+std::string enter_namespace() {
+  if (::geteuid() != 0) return "loading programs needs root";
+  keep_libbpf_log();
+  if (::unshare(CLONE_NEWNET) != 0) return "no network namespace can be made";
+  for (const char* command :
+       {"ip link set lo up", "ip addr add 203.0.113.10/32 dev lo",
+        "ip addr add 2001:db8:100::10/128 dev lo nodad", "ip addr add 198.51.100.7/32 dev lo",
+        "ip addr add 2001:db8:7::7/128 dev lo nodad"})
+    if (std::system(command) != 0) return std::string("this failed: ") + command;
+  return {};
+}
+
+struct Name {
+  sockaddr_storage storage{};
+  socklen_t length = 0;
+  [[nodiscard]] const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
+};
+
+Name name_of(const std::string& text, std::uint16_t port) {
+  Name out;
+  const Bytes bytes = address(text);
+  if (is_v6(text)) {
+    sockaddr_in6 v6{};
+    v6.sin6_family = AF_INET6;
+    v6.sin6_port = htons(port);
+    std::memcpy(&v6.sin6_addr, bytes.data(), 16);
+    std::memcpy(&out.storage, &v6, out.length = sizeof(v6));
+  } else {
+    sockaddr_in v4{};
+    v4.sin_family = AF_INET;
+    v4.sin_port = htons(port);
+    std::memcpy(&v4.sin_addr, bytes.data(), 4);
+    std::memcpy(&out.storage, &v4, out.length = sizeof(v4));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string kernel_refusal() {
+  static const std::string refusal = enter_namespace();
+  return refusal;
+}
+
+Outcome run_xdp(int program, const Bytes& frame) {
+  Outcome out;
+  Bytes room(frame.size() + 512);
+  xdp_md context_in{}, context_out{};
+  context_in.data_end = static_cast<__u32>(frame.size());
+  LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = frame.data(), .data_out = room.data(),
+              .data_size_in = static_cast<__u32>(frame.size()),
+              .data_size_out = static_cast<__u32>(room.size()), .ctx_in = &context_in,
+              .ctx_out = &context_out, .ctx_size_in = sizeof(context_in), .ctx_size_out = sizeof(context_out),
+              .repeat = 1);
+  EXPECT_EQ(bpf_prog_test_run_opts(program, &options), 0) << std::strerror(errno);
+  out.action = options.retval;
+  room.resize(options.data_size_out);
+  const auto metadata = static_cast<std::ptrdiff_t>(context_out.data - context_out.data_meta);
+  out.metadata.assign(room.begin(), room.begin() + metadata);
+  out.frame.assign(room.begin() + metadata, room.end());
+  return out;
+}
+
+Fd listen_at(const std::string& service, std::uint16_t port) {
+  Fd listener(::socket(is_v6(service) ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int on = 1;
+  ::setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  const Name name = name_of(service, port);
+  EXPECT_EQ(::bind(listener.get(), name.get(), name.length), 0) << std::strerror(errno);
+  EXPECT_EQ(::listen(listener.get(), 16), 0);
+  return listener;
+}
+
+Connection connect_to(const std::string& service, std::uint16_t port, const std::string& client) {
+  Connection out;
+  out.listener = listen_at(service, port);
+  out.client = Fd(::socket(is_v6(service) ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const Name from = name_of(client, 0), to = name_of(service, port);
+  EXPECT_EQ(::bind(out.client.get(), from.get(), from.length), 0) << std::strerror(errno);
+  EXPECT_EQ(::connect(out.client.get(), to.get(), to.length), 0) << std::strerror(errno);
+  out.server = Fd(::accept4(out.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  sockaddr_storage self{};
+  socklen_t length = sizeof(self);
+  ::getsockname(out.client.get(), reinterpret_cast<sockaddr*>(&self), &length);
+  // The port stands at the same place in both families' names.
+  out.client_port = ntohs(reinterpret_cast<const sockaddr_in*>(&self)->sin_port);
+  return out;
+}
+
+}  // namespace guideway::agent::test

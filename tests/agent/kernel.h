@@ -1,0 +1,34 @@
+// Kernel: what the program tests need of the running kernel.
+// What: a network namespace of the test's own with the service addresses on its loopback, the programs loaded, and
+//       one frame run through a program by BPF_PROG_TEST_RUN, which moves no packet on any interface.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "agent/program.h"
+#include "frames.h"
+
+namespace guideway::agent::test {
+
+// Empty, or why the tests of programs cannot run here.
+[[nodiscard]] std::string kernel_refusal();
+
+struct Outcome {
+  std::uint32_t action = 0;  // XDP_*
+  Bytes frame;               // without metadata
+  Bytes metadata;
+};
+[[nodiscard]] Outcome run_xdp(int program, const Bytes& frame);
+
+// A TCP connection inside the test's namespace, client to service.
+struct Connection {
+  Fd listener, client, server;
+  std::uint16_t client_port = 0;
+};
+[[nodiscard]] Connection connect_to(const std::string& service, std::uint16_t port,
+                                    const std::string& client);
+[[nodiscard]] Fd listen_at(const std::string& service, std::uint16_t port);
+
+}  // namespace guideway::agent::test

@@ -47,6 +47,7 @@ struct HealthReport {
   Health checked = Health::unknown;      // what the checks say
   std::string last_error;                // "connection refused"; empty when the last check passed
   std::chrono::milliseconds since_change{0};
+  bool pool_alarm = false;  // all backends of the pool went down at once: more likely the checker's own fault
 };
 
 struct PortReport {

@@ -2,7 +2,8 @@
 // What: an append-safe store in state_dir: each version (site, epoch, seatings) written to a temporary file,
 // fsynced
 //       and renamed; the newest good one is read at start, the one before serves `undo`.
-// Why:  kill -9 at any moment leaves the old version or the new one, never half of one.
+// Why:  kill -9 or a power cut at any moment leaves the old version or the new one, never half of one.
+// Cost: a drain writes one small file; a seating is written once and shared by the versions that have it.
 // Errors: a directory that another daemon holds (lock file), a damaged file (named, with what to do).
 #pragma once
 
@@ -11,6 +12,7 @@
 #include <optional>
 
 #include "guideway/result.h"
+#include "state/disk.h"
 #include "state/site_version.h"
 
 namespace guideway {
@@ -19,9 +21,12 @@ class Journal {
  public:
   // Takes the directory's lock for the life of the object; creates the directory where it is missing.
   [[nodiscard]] static Result<Journal> open(const std::filesystem::path& state_dir);
+  [[nodiscard]] static Result<Journal> open(std::unique_ptr<Disk> disk);
   Journal(Journal&&) noexcept;
   Journal& operator=(Journal&&) noexcept;
   ~Journal();
+
+  static constexpr std::size_t versions_kept = 16;
 
   // The newest version; nullopt for a new journal.
   [[nodiscard]] Result<std::optional<SiteVersion>> load() const;

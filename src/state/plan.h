@@ -51,11 +51,15 @@ struct Plan {
   SiteVersion after;  // the epoch it would get; equal to before when nothing changes
   bool no_op = false;
   std::vector<PoolMoves> pools;  // pools that change
+  // Services that go to another pool, address or protocol: all their connections are decided anew.
+  std::vector<std::string> services_cut;
   std::vector<std::string> warnings;
   [[nodiscard]] bool needs_force() const;
 };
 
 // Pure: check -> deal -> compare rows. Refuses what `applied` refuses.
 [[nodiscard]] Result<Plan> plan(const SiteVersion& before, const HealthView& health, const Change& change);
+// What going from one version to another moves; `after` has its seatings already.
+[[nodiscard]] Plan compared(const SiteVersion& before, SiteVersion after, const HealthView& health);
 
 }  // namespace guideway

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "guideway/address.h"
@@ -58,6 +59,8 @@ struct Pool {
   HealthCheck health;
   std::vector<Backend> backends;  // in the document's order; names unique, addresses unique and of one family
   friend bool operator==(const Pool&, const Pool&) = default;
+
+  [[nodiscard]] const Backend* find_backend(std::string_view wanted) const;
 };
 
 struct Service {

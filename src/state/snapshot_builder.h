@@ -24,7 +24,8 @@ class SnapshotBuilder {
   SnapshotBuilder(OuterSources sources, NextHops& next_hops);
   ~SnapshotBuilder();
 
-  // `now` only ages the quarantine of backend ids.
+  // `now` only ages the quarantine of backend ids. A refusal (no outer source, no id or next hop left) changes
+  // nothing, so that a change can be built before it is made durable.
   [[nodiscard]] Result<std::shared_ptr<const Snapshot>> build(const SiteVersion& version,
                                                               const HealthView& health,
                                                               std::chrono::milliseconds now);

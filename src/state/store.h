@@ -32,10 +32,13 @@ class Store {
   [[nodiscard]] Result<Plan> undo(const HealthView& health, const CommitOptions& options);
 
  private:
-  Store(std::optional<Journal> journal, SiteVersion version)
-      : journal_(std::move(journal)), current_(std::move(version)) {}
+  Store(std::optional<Journal> journal, SiteVersion version, std::optional<SiteVersion> previous)
+      : journal_(std::move(journal)), current_(std::move(version)), previous_(std::move(previous)) {}
+  [[nodiscard]] Result<Plan> carry_out(Plan plan, const CommitOptions& options);
+
   std::optional<Journal> journal_;
   SiteVersion current_;
+  std::optional<SiteVersion> previous_;  // what undo goes back to
 };
 
 }  // namespace guideway

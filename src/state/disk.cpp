@@ -1,0 +1,156 @@
+#include "state/disk.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <optional>
+
+namespace guideway {
+namespace {
+
+constexpr std::size_t file_size_max = 256U << 20;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  [[nodiscard]] int get() const { return fd_; }
+  [[nodiscard]] bool ok() const { return fd_ >= 0; }
+
+ private:
+  int fd_;
+};
+
+tl::unexpected<Error> failed(std::string_view action, std::string where, int error) {
+  std::string_view next = "check the disk and the directory's permissions";
+  if (error == ENOSPC || error == EDQUOT) next = "free some space on that file system";
+  return fail(ErrorKind::internal, fmt::format("cannot {} ({})", action, std::strerror(error)),
+              std::move(where), std::string(next));
+}
+
+class Directory final : public Disk {
+ public:
+  Directory(std::filesystem::path path, Descriptor directory, Descriptor lock)
+      : path_(std::move(path)), directory_(std::move(directory)), lock_(std::move(lock)) {}
+
+  Result<std::vector<std::string>> list() override {
+    std::vector<std::string> out;
+    std::error_code error;
+    for (std::filesystem::directory_iterator it(path_, error), end; !error && it != end; it.increment(error))
+      out.push_back(it->path().filename().string());
+    if (error) return failed("list the directory", path_.string(), error.value());
+    return out;
+  }
+
+  Result<std::string> read(const std::string& name) override {
+    const Descriptor file(::openat(directory_.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!file.ok()) return failed("open the file", place(name), errno);
+    struct stat status {};
+    if (::fstat(file.get(), &status) != 0) return failed("read the file", place(name), errno);
+    if (!S_ISREG(status.st_mode) || static_cast<std::size_t>(status.st_size) > file_size_max)
+      return failed("read the file", place(name), EFBIG);
+    std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
+    std::size_t done = 0;
+    while (done < bytes.size()) {
+      const ssize_t n = ::read(file.get(), bytes.data() + done, bytes.size() - done);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return failed("read the file", place(name), errno);
+      if (n == 0) break;
+      done += static_cast<std::size_t>(n);
+    }
+    bytes.resize(done);
+    return bytes;
+  }
+
+  Result<void> write(const std::string& name, std::string_view bytes) override {
+    const Descriptor file(::openat(directory_.get(), name.c_str(),
+                                   O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0640));
+    if (!file.ok()) return failed("create the file", place(name), errno);
+    while (!bytes.empty()) {
+      const ssize_t n = ::write(file.get(), bytes.data(), bytes.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return failed("write the file", place(name), errno);
+      bytes.remove_prefix(static_cast<std::size_t>(n));
+    }
+    if (::fsync(file.get()) != 0) return failed("make the file durable", place(name), errno);
+    return {};
+  }
+
+  Result<void> rename(const std::string& from, const std::string& to) override {
+    if (::renameat(directory_.get(), from.c_str(), directory_.get(), to.c_str()) != 0)
+      return failed("rename to it", place(to), errno);
+    return {};
+  }
+
+  Result<void> remove(const std::string& name) override {
+    if (::unlinkat(directory_.get(), name.c_str(), 0) != 0 && errno != ENOENT)
+      return failed("remove the file", place(name), errno);
+    return {};
+  }
+
+  Result<void> sync_names() override {
+    if (::fsync(directory_.get()) != 0) return failed("make the directory durable", path_.string(), errno);
+    return {};
+  }
+
+  std::string place(const std::string& name) const override { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+  Descriptor directory_, lock_;
+};
+
+// The process that wrote its number into the lock file.
+std::string holder_of(int lock) {
+  std::array<char, 32> text{};
+  const ssize_t size = ::pread(lock, text.data(), text.size() - 1, 0);
+  long pid = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + std::max<ssize_t>(size, 0), pid);
+  return error == std::errc{} && end != text.data() ? fmt::format("process {}", pid) : "another process";
+}
+
+Result<Descriptor> lock_in(const Descriptor& directory, const std::filesystem::path& path) {
+  const std::string where = (path / "lock").string();
+  Descriptor lock(::openat(directory.get(), "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640));
+  if (!lock.ok()) return failed("open the lock file", where, errno);
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return failed("lock the directory", where, errno);
+    return fail(ErrorKind::refused, fmt::format("the state directory is in use by {}", holder_of(lock.get())),
+                path.string(), "stop that daemon, or give this one another state_dir");
+  }
+  const std::string pid = fmt::format("{}\n", ::getpid());
+  if (::ftruncate(lock.get(), 0) != 0 || ::pwrite(lock.get(), pid.data(), pid.size(), 0) < 0)
+    return failed("write the lock file", where, errno);
+  return lock;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Disk>> open_directory(const std::filesystem::path& directory) {
+  std::error_code error;
+  const bool created = std::filesystem::create_directories(directory, error);
+  if (error) return failed("create the state directory", directory.string(), error.value());
+  if (created) std::filesystem::permissions(directory, std::filesystem::perms(0750), error);
+  Descriptor opened(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!opened.ok()) return failed("open the state directory", directory.string(), errno);
+  auto lock = lock_in(opened, directory);
+  if (!lock) return tl::unexpected(std::move(lock.error()));
+  return std::make_unique<Directory>(directory, std::move(opened), std::move(*lock));
+}
+
+}  // namespace guideway

@@ -1,0 +1,74 @@
+#include "state/pool_rows.h"
+
+#include <unordered_map>
+
+#include "tables/xxh3.h"
+
+namespace guideway {
+
+std::vector<const Backend*> backends_by_member(const Seating& seating, const Pool& pool) {
+  std::unordered_map<std::string_view, const Backend*> by_name;
+  by_name.reserve(pool.backends.size());
+  for (const Backend& backend : pool.backends) by_name.emplace(backend.name, &backend);
+  std::vector<const Backend*> out;
+  out.reserve(seating.members.size());
+  for (const Member& member : seating.members) {
+    const auto found = by_name.find(member.name);
+    out.push_back(found == by_name.end() ? nullptr : found->second);
+  }
+  return out;
+}
+
+std::vector<BackendState> states_of(const Seating& seating, const Pool& pool) {
+  std::vector<BackendState> out;
+  out.reserve(seating.members.size());
+  for (const Backend* backend : backends_by_member(seating, pool))
+    out.push_back(backend == nullptr ? BackendState::disabled : backend->state);
+  return out;
+}
+
+std::vector<MemberStatus> statuses_of(const Seating& seating, const Pool& pool, const HealthView& health) {
+  const auto view = health.find(pool.name);
+  std::vector<MemberStatus> out;
+  out.reserve(seating.members.size());
+  for (const Backend* backend : backends_by_member(seating, pool)) {
+    MemberStatus status{BackendState::disabled, pool.health.initial};
+    if (backend != nullptr) {
+      status.state = backend->state;
+      if (view != health.end())
+        if (const auto seen = view->second.find(backend->name);
+            seen != view->second.end() && seen->second != Health::unknown)
+          status.health = seen->second;
+    }
+    out.push_back(status);
+  }
+  return out;
+}
+
+std::vector<Row> rows_of(const SiteVersion& version, const Pool& pool, const HealthView& health) {
+  const auto seating = version.seatings.find(pool.name);
+  if (seating == version.seatings.end()) return {};
+  return build_rows(*seating->second, statuses_of(*seating->second, pool, health), pool.hop_rules);
+}
+
+std::uint64_t site_digest(const SiteVersion& version, const Pool& pool) {
+  const auto seating = version.seatings.find(pool.name);
+  if (seating == version.seatings.end()) return 0;
+  return site_digest(*seating->second, states_of(*seating->second, pool), pool.hop_rules);
+}
+
+std::uint64_t site_digest(const SiteVersion& version) {
+  std::map<std::string_view, const Pool*> by_name;
+  for (const Pool& pool : version.site.pools) by_name.emplace(pool.name, &pool);
+  std::string pairs;
+  const auto put = [&pairs](std::uint64_t value) {
+    for (unsigned shift = 0; shift < 64; shift += 8) pairs += static_cast<char>(value >> shift);
+  };
+  for (const auto& [name, pool] : by_name) {
+    put(xxh3(name, 0));
+    put(site_digest(version, *pool));
+  }
+  return xxh3(pairs, 0);
+}
+
+}  // namespace guideway

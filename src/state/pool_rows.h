@@ -1,0 +1,15 @@
+// Pool rows: a pool's seating, states and health brought together into rows.
+// Not:  how rows are computed (guideway/rows.h).
+#pragma once
+
+#include <vector>
+
+#include "state/plan.h"
+
+namespace guideway {
+
+// The pool's backend behind each member of its seating, in the members' order (byte order of names).
+[[nodiscard]] std::vector<const Backend*> backends_by_member(const Seating& seating, const Pool& pool);
+[[nodiscard]] std::vector<BackendState> states_of(const Seating& seating, const Pool& pool);
+
+}  // namespace guideway

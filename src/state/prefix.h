@@ -1,0 +1,35 @@
+// Prefix: arithmetic on address prefixes.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "guideway/address.h"
+
+namespace guideway {
+
+[[nodiscard]] inline std::uint8_t prefix_length_max(Family family) {
+  return family == Family::ipv4 ? 32 : 128;
+}
+
+// The address with the bits behind the prefix cleared.
+[[nodiscard]] inline IpAddress network_of(IpAddress address, std::uint8_t prefix_length) {
+  for (std::size_t i = 0; i < address.size(); ++i) {
+    const int kept = std::clamp(static_cast<int>(prefix_length) - static_cast<int>(8 * i), 0, 8);
+    address.bytes[i] = static_cast<std::uint8_t>(address.bytes[i] & (0xff00U >> kept));
+  }
+  return address;
+}
+
+// Addresses that no host answers on: 0.0.0.0, 255.255.255.255, ::, and multicast.
+[[nodiscard]] inline bool is_unicast(const IpAddress& address) {
+  const auto all = [&](std::uint8_t byte) {
+    return std::all_of(address.view().begin(), address.view().end(),
+                       [byte](std::uint8_t b) { return b == byte; });
+  };
+  const bool multicast =
+      address.family == Family::ipv4 ? (address.bytes[0] & 0xf0U) == 0xe0 : address.bytes[0] == 0xff;
+  return !multicast && !all(0) && !(address.family == Family::ipv4 && all(0xff));
+}
+
+}  // namespace guideway

@@ -1,0 +1,208 @@
+#include "state/snapshot_builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "state/backend_ids.h"
+#include "state/pool_rows.h"
+#include "state/service_ids.h"
+
+namespace guideway {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A pool as it was built, with everything that it was built from.
+struct BuiltPool {
+  Pool pool;
+  std::shared_ptr<const Seating> seating;
+  std::vector<MemberStatus> status;
+  std::shared_ptr<const SnapshotPool> built;
+};
+
+BackendIdentity identity(const Pool& pool, const Backend& backend) {
+  return {pool.name, backend.name, backend.address};
+}
+
+milliseconds longest_timeout(const Site& site) {
+  std::uint32_t longest = 0;
+  for (const Pool& pool : site.pools) {
+    const FlowTimeouts& t = pool.timeouts;
+    longest = std::max({longest, t.fresh_ms, t.established_ms, t.closing_ms, t.udp_ms});
+  }
+  return milliseconds(longest);
+}
+
+bool keeps_tcp(const MemberStatus& status, OnDown on_down) {
+  return status.state != BackendState::disabled && (status.health != Health::down || on_down == OnDown::keep);
+}
+
+bool keeps_udp(const MemberStatus& status) {
+  return status.state != BackendState::disabled && status.health != Health::down;
+}
+
+ServiceRule rule_of(const Service& service, std::size_t index) {
+  return {.address = service.address,
+          .prefix_length = service.prefix_length,
+          .protocol = service.protocol,
+          .ports = service.ports,
+          .service = static_cast<std::uint32_t>(index),
+          .unmatched_drop = service.unmatched == Unmatched::drop,
+          .ping = static_cast<std::uint8_t>(service.ping)};
+}
+
+}  // namespace
+
+struct SnapshotBuilder::Impl {
+  OuterSources sources;
+  NextHops& next_hops;
+  BackendIds backend_ids;
+  ServiceIds service_ids;
+  std::uint32_t pools_numbered = 0;
+  std::map<std::string, BuiltPool> pools;  // of the newest snapshot
+
+  Impl(OuterSources outer, NextHops& hops) : sources(std::move(outer)), next_hops(hops) {}
+
+  Result<IpAddress> outer_source(const Pool& pool) const {
+    const Family family = pool.backends.empty() ? Family::ipv4 : pool.backends.front().address.family;
+    const auto& source = family == Family::ipv4 ? sources.ipv4 : sources.ipv6;
+    if (source) return *source;
+    if (pool.backends.empty()) return IpAddress{};
+    return fail(
+        ErrorKind::refused,
+        fmt::format("its backends have {} addresses and the director has no such source",
+                    family == Family::ipv4 ? "IPv4" : "IPv6"),
+        fmt::format("pool \"{}\"", pool.name),
+        fmt::format("set {} in director.toml", family == Family::ipv4 ? "source_ipv4" : "source_ipv6"));
+  }
+
+  // Everything that can refuse a site, before anything is changed.
+  Result<void> check(const Site& site) {
+    for (const Pool& pool : site.pools) {
+      if (auto source = outer_source(pool); !source) return tl::unexpected(std::move(source.error()));
+      for (const Backend& backend : pool.backends)
+        if (!next_hops.index_of(backend.address))
+          return fail(ErrorKind::refused,
+                      fmt::format("no room for another next hop beside {}", NextHops::capacity),
+                      fmt::format("pool \"{}\", backend \"{}\"", pool.name, backend.name),
+                      "restart guidewayd: addresses of removed backends keep their place until then");
+    }
+    return {};
+  }
+
+  std::vector<SnapshotBackend> backends_of(const Pool& pool, const Seating& seating,
+                                           const std::vector<MemberStatus>& status) {
+    std::vector<SnapshotBackend> out;
+    out.reserve(status.size());
+    const auto backends = backends_by_member(seating, pool);
+    for (std::size_t i = 0; i < backends.size(); ++i)
+      out.push_back({.address = backends[i]->address,
+                     .id = *backend_ids.find(identity(pool, *backends[i])),
+                     .next_hop = *next_hops.index_of(backends[i]->address),
+                     .keeps_tcp = keeps_tcp(status[i], pool.on_down),
+                     .keeps_udp = keeps_udp(status[i])});
+    return out;
+  }
+
+  std::vector<Row> rows_for(const Pool& pool, const std::shared_ptr<const Seating>& seating,
+                            const std::vector<MemberStatus>& status, const BuiltPool* old) const {
+    if (old == nullptr || old->seating != seating || !(old->pool.hop_rules == pool.hop_rules))
+      return build_rows(*seating, status, pool.hop_rules);
+    std::vector<Row> rows = old->built->rows;
+    update_rows(rows, *seating, old->status, status, pool.hop_rules);
+    return rows;
+  }
+
+  // After check() and assign_ids() nothing here can be refused.
+  BuiltPool build_pool(const SiteVersion& version, const Pool& pool, const HealthView& health) {
+    const auto seating = version.seatings.at(pool.name);
+    std::vector<MemberStatus> status = statuses_of(*seating, pool, health);
+    const auto found = pools.find(pool.name);
+    const BuiltPool* old = found == pools.end() ? nullptr : &found->second;
+    if (old != nullptr && old->seating == seating && old->status == status && old->pool == pool) return *old;
+
+    auto built = std::make_shared<SnapshotPool>(
+        SnapshotPool{.name = pool.name,
+                     .id = old != nullptr ? old->built->id : PoolId{pools_numbered++},
+                     .seed = seating->seed,
+                     .affinity = pool.affinity,
+                     .encapsulation = pool.encapsulation,
+                     .hops = pool.hop_rules.hops,
+                     .gue_port = pool.gue_port,
+                     .copy_tos = pool.copy_tos,
+                     .flow_table = pool.flow_table,
+                     .too_big = pool.too_big,
+                     .timeouts = pool.timeouts,
+                     .outer_source = *outer_source(pool),
+                     .rows = rows_for(pool, seating, status, old),
+                     .backends = backends_of(pool, *seating, status)});
+    return BuiltPool{pool, seating, std::move(status), std::move(built)};
+  }
+
+  Result<void> assign_ids(const Site& site, milliseconds now) {
+    std::vector<BackendIdentity> present;
+    for (const Pool& pool : site.pools)
+      for (const Backend& backend : pool.backends) present.push_back(identity(pool, backend));
+    if (auto assigned = backend_ids.assign(std::move(present), now, longest_timeout(site)); !assigned)
+      return assigned;
+    std::vector<std::string> services;
+    for (const Service& service : site.services) services.push_back(service.name);
+    service_ids.assign(services);
+    return {};
+  }
+};
+
+SnapshotBuilder::SnapshotBuilder(OuterSources sources, NextHops& next_hops)
+    : impl_(std::make_unique<Impl>(std::move(sources), next_hops)) {}
+SnapshotBuilder::~SnapshotBuilder() = default;
+
+Result<std::shared_ptr<const Snapshot>> SnapshotBuilder::build(const SiteVersion& version,
+                                                               const HealthView& health, milliseconds now) {
+  if (auto checked = impl_->check(version.site); !checked) return tl::unexpected(std::move(checked.error()));
+  if (auto assigned = impl_->assign_ids(version.site, now); !assigned)
+    return tl::unexpected(std::move(assigned.error()));
+  std::map<std::string, BuiltPool> built;
+  for (const Pool& pool : version.site.pools)
+    built.emplace(pool.name, impl_->build_pool(version, pool, health));
+  impl_->pools = std::move(built);
+
+  auto out = std::make_shared<Snapshot>();
+  out->epoch = version.epoch;
+  out->backends.resize(impl_->backend_ids.end());
+  for (const Pool& pool : version.site.pools) {
+    const auto& shared = out->pools.emplace_back(impl_->pools.at(pool.name).built);
+    for (std::size_t slot = 0; slot < shared->backends.size(); ++slot)
+      out->backends[to_index(shared->backends[slot].id)] = {shared.get(), static_cast<MemberIndex>(slot)};
+  }
+  std::vector<ServiceRule> rules;
+  for (std::size_t i = 0; i < version.site.services.size(); ++i) {
+    const Service& service = version.site.services[i];
+    rules.push_back(rule_of(service, i));
+    out->services.push_back({.name = service.name,
+                             .id = *impl_->service_ids.find(service.name),
+                             .pool = impl_->pools.at(service.pool).built.get()});
+  }
+  out->lookup = ServiceTable::build(rules);
+  return out;
+}
+
+std::optional<BackendId> SnapshotBuilder::backend_id(const std::string& pool,
+                                                     const std::string& backend) const {
+  const auto found = impl_->pools.find(pool);
+  if (found == impl_->pools.end()) return std::nullopt;
+  const auto& members = found->second.seating->members;
+  const auto member =
+      std::lower_bound(members.begin(), members.end(), backend,
+                       [](const Member& m, const std::string& name) { return m.name < name; });
+  if (member == members.end() || member->name != backend) return std::nullopt;
+  return found->second.built->backends[static_cast<std::size_t>(member - members.begin())].id;
+}
+
+std::optional<ServiceId> SnapshotBuilder::service_id(const std::string& service) const {
+  return impl_->service_ids.find(service);
+}
+
+}  // namespace guideway

@@ -1,0 +1,101 @@
+#include "state/store.h"
+
+#include <fmt/format.h>
+
+#include "state/near_match.h"
+#include "state/seatings.h"
+#include "state/site_file.h"
+
+namespace guideway {
+namespace {
+
+Result<void> check_epoch(const SiteVersion& current, const CommitOptions& options) {
+  if (!options.expect_epoch || *options.expect_epoch == current.epoch) return {};
+  return fail(ErrorKind::stale,
+              fmt::format("the site is at epoch {}, not {}", to_index(current.epoch),
+                          to_index(*options.expect_epoch)),
+              {}, "look at the present site and make the change again from there");
+}
+
+Error force_wanted(const Plan& plan) {
+  std::string what;
+  for (const PoolMoves& moves : plan.pools) {
+    if (moves.rows_breaking == 0) continue;
+    what +=
+        fmt::format("{}{} of {} rows of pool \"{}\" would lose connections of {}", what.empty() ? "" : "; ",
+                    moves.rows_breaking, moves.rows, moves.pool, some_of(moves.breaking));
+  }
+  if (!plan.services_cut.empty())
+    what += fmt::format("{}all connections of {} would be decided anew", what.empty() ? "" : "; ",
+                        some_of(plan.services_cut));
+  return {ErrorKind::refused,
+          what,
+          {},
+          "drain first (`guideway backend drain POOL NAME --wait`) or, to break them, repeat with --force"};
+}
+
+// Epoch 1 of a journal that has no version yet.
+Result<SiteVersion> first_version(const std::optional<Site>& seed) {
+  SiteVersion version;
+  version.epoch = Epoch{1};
+  if (seed) version.site = *seed;
+  if (auto checked = check_site(version.site); !checked) return tl::unexpected(std::move(checked.error()));
+  auto seatings = dealt_seatings(SiteVersion{}, version.site);
+  if (!seatings) return tl::unexpected(std::move(seatings.error()));
+  version.seatings = std::move(*seatings);
+  return version;
+}
+
+}  // namespace
+
+Result<Store> Store::open(std::optional<Journal> journal, std::optional<Site> seed) {
+  std::optional<SiteVersion> previous;
+  if (journal) {
+    auto newest = journal->load();
+    if (!newest) return tl::unexpected(std::move(newest.error()));
+    if (*newest) {
+      // A version before that cannot be read costs the undo, not the start.
+      if (auto before = journal->load_previous()) previous = std::move(*before);
+      return Store(std::move(journal), std::move(**newest), std::move(previous));
+    }
+  }
+  auto version = first_version(seed);
+  if (!version) return tl::unexpected(std::move(version.error()));
+  if (journal)
+    if (auto stored = journal->store(*version); !stored) return tl::unexpected(std::move(stored.error()));
+  return Store(std::move(journal), std::move(*version), std::move(previous));
+}
+
+Result<Plan> Store::plan(const Change& change, const HealthView& health) const {
+  return guideway::plan(current_, health, change);
+}
+
+Result<Plan> Store::carry_out(Plan plan, const CommitOptions& options) {
+  if (plan.no_op) return plan;
+  if (plan.needs_force() && !options.force) return tl::unexpected(force_wanted(plan));
+  if (journal_)
+    if (auto stored = journal_->store(plan.after); !stored) return tl::unexpected(std::move(stored.error()));
+  previous_ = std::move(current_);
+  current_ = plan.after;
+  return plan;
+}
+
+Result<Plan> Store::commit(const Change& change, const HealthView& health, const CommitOptions& options) {
+  if (auto fresh = check_epoch(current_, options); !fresh) return tl::unexpected(std::move(fresh.error()));
+  auto planned = plan(change, health);
+  if (!planned) return planned;
+  return carry_out(std::move(*planned), options);
+}
+
+Result<Plan> Store::undo(const HealthView& health, const CommitOptions& options) {
+  if (auto fresh = check_epoch(current_, options); !fresh) return tl::unexpected(std::move(fresh.error()));
+  if (!previous_)
+    return fail(ErrorKind::refused, "there is no version before this one", {},
+                "apply a file, or change the site by commands");
+  SiteVersion after = *previous_;
+  after.epoch = Epoch{to_index(current_.epoch) + 1};
+  after.seatings = restored_seatings(current_, *previous_);
+  return carry_out(compared(current_, std::move(after), health), options);
+}
+
+}  // namespace guideway

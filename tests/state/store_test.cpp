@@ -1,0 +1,105 @@
+// The store: changes, epochs, force, undo, and that the journal holds what the store says.
+#include "state/store.h"
+
+#include <gtest/gtest.h>
+
+#include "scratch_directory.h"
+#include "sites.h"
+
+namespace guideway {
+namespace {
+
+Store open_in(const std::filesystem::path& path, std::optional<Site> seed) {
+  auto journal = Journal::open(path);
+  EXPECT_TRUE(journal) << journal.error().text();
+  auto store = Store::open(std::move(*journal), std::move(seed));
+  EXPECT_TRUE(store) << store.error().text();
+  return std::move(*store);
+}
+
+Store in_memory(Site site) { return std::move(*Store::open(std::nullopt, std::move(site))); }
+
+bool same(const SiteVersion& a, const SiteVersion& b) {
+  if (a.epoch != b.epoch || !(a.site == b.site) || a.seatings.size() != b.seatings.size()) return false;
+  for (const auto& [pool, seating] : a.seatings)
+    if (!(*seating == *b.seatings.at(pool))) return false;
+  return site_digest(a) == site_digest(b);
+}
+
+TEST(Store, ASeedFillsOnlyAnEmptyJournal) {
+  const ScratchDirectory scratch;
+  open_in(scratch.path(), sites::site(3));
+  const Store again = open_in(scratch.path(), sites::site(5));
+  EXPECT_EQ(again.current().epoch, Epoch{1});
+  EXPECT_EQ(again.current().site, sites::site(3));
+}
+
+TEST(Store, AChangeSurvivesARestart) {
+  const ScratchDirectory scratch;
+  SiteVersion left;
+  {
+    Store store = open_in(scratch.path(), sites::site(3));
+    ASSERT_TRUE(store.commit(AddBackend{"web", sites::backend(4)}, {}, {}));
+    ASSERT_TRUE(store.commit(SetBackendState{"web", "web-2", BackendState::draining}, {}, {}));
+    left = store.current();
+  }
+  EXPECT_EQ(left.epoch, Epoch{3});
+  const Store store = open_in(scratch.path(), std::nullopt);
+  EXPECT_TRUE(same(store.current(), left));
+}
+
+TEST(Store, AnIdenticalChangeIsNoChange) {
+  Store store = in_memory(sites::site(3));
+  const auto plan = store.commit(SetBackendWeight{"web", "web-1", 100}, {}, {});
+  ASSERT_TRUE(plan);
+  EXPECT_TRUE(plan->no_op);
+  EXPECT_EQ(plan->after.epoch, Epoch{1});
+  EXPECT_EQ(store.current().epoch, Epoch{1});
+}
+
+TEST(Store, AStaleEpochIsRefused) {
+  Store store = in_memory(sites::site(3));
+  CommitOptions options;
+  options.expect_epoch = Epoch{1};
+  ASSERT_TRUE(store.commit(SetBackendWeight{"web", "web-1", 50}, {}, options));
+  const auto late = store.commit(SetBackendWeight{"web", "web-1", 60}, {}, options);
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().kind, ErrorKind::stale);
+  EXPECT_EQ(late.error().what, "the site is at epoch 2, not 1");
+}
+
+TEST(Store, ForceIsAskedForWhereConnectionsWouldBreak) {
+  Store store = in_memory(sites::site(3));
+  const auto refused = store.commit(RemoveBackend{"web", "web-2"}, {}, {});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().text().find("of 1009 rows of pool \"web\" would lose connections of web-2"),
+            std::string::npos)
+      << refused.error().text();
+  EXPECT_EQ(store.current().epoch, Epoch{1});
+  EXPECT_TRUE(store.commit(RemoveBackend{"web", "web-2"}, {}, {.force = true}));
+}
+
+TEST(Store, ADrainedBackendLeavesWithoutForce) {
+  Store store = in_memory(sites::site(3));
+  ASSERT_TRUE(store.commit(SetBackendState{"web", "web-2", BackendState::draining}, {}, {}));
+  EXPECT_TRUE(store.commit(RemoveBackend{"web", "web-2"}, {}, {}));
+}
+
+TEST(Store, UndoRestoresTheSiteAndTheSeats) {
+  Store store = in_memory(sites::site(3));
+  const SiteVersion before = store.current();
+  ASSERT_TRUE(store.commit(SetBackendWeight{"web", "web-1", 300}, {}, {}));
+  const auto undone = store.undo({}, {});
+  ASSERT_TRUE(undone) << undone.error().text();
+  EXPECT_EQ(store.current().epoch, Epoch{3});
+  EXPECT_EQ(store.current().site, before.site);
+  EXPECT_EQ(store.current().seatings.at("web")->holder, before.seatings.at("web")->holder);
+}
+
+TEST(Store, UndoWithNothingBeforeIsRefused) {
+  Store store = in_memory(sites::site(3));
+  EXPECT_FALSE(store.undo({}, {}));
+}
+
+}  // namespace
+}  // namespace guideway

@@ -1,0 +1,264 @@
+#include "control/metrics.h"
+
+#include <fmt/format.h>
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+
+#include <array>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace guideway {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+using Labels = std::vector<ClientMetric::Label>;
+using Families = std::vector<MetricFamily>;
+
+class Family {
+ public:
+  Family(MetricType type, std::string_view name, std::string_view help) {
+    family_.type = type;
+    family_.name = fmt::format("guideway_{}", name);
+    family_.help = help;
+  }
+  void add(double value, Labels labels = {}) {
+    ClientMetric metric;
+    metric.label = std::move(labels);
+    (family_.type == MetricType::Counter ? metric.counter.value : metric.gauge.value) = value;
+    family_.metric.push_back(std::move(metric));
+  }
+  // A family without a sample would only be noise.
+  void to(Families& out) && {
+    if (!family_.metric.empty()) out.push_back(std::move(family_));
+  }
+
+ private:
+  MetricFamily family_;
+};
+
+void single(Families& out, MetricType type, std::string_view name, std::string_view help, double value,
+            Labels labels = {}) {
+  Family family(type, name, help);
+  family.add(value, std::move(labels));
+  std::move(family).to(out);
+}
+
+template <class Item>
+struct Column {
+  std::string_view name, help;
+  std::uint64_t Item::*field;
+};
+
+// One counter family a column, one sample an item.
+template <class Item, std::size_t size>
+void counters(Families& out, const std::array<Column<Item>, size>& columns, const std::vector<Item>& items,
+              const std::function<Labels(const Item&)>& labels) {
+  for (const auto& column : columns) {
+    Family family(MetricType::Counter, column.name, column.help);
+    for (const Item& item : items) family.add(static_cast<double>(item.*column.field), labels(item));
+    std::move(family).to(out);
+  }
+}
+
+// One sample an item and possible state: 1 for the state it is in.
+template <class Item>
+void states(Families& out, std::string_view name, std::string_view help, const std::vector<Item>& items,
+            const std::function<Labels(const Item&)>& labels, std::initializer_list<std::string_view> names,
+            const std::function<std::size_t(const Item&)>& state) {
+  Family family(MetricType::Gauge, name, help);
+  for (const Item& item : items) {
+    std::size_t at = 0;
+    for (const std::string_view text : names) {
+      Labels all = labels(item);
+      all.push_back({"state", std::string(text)});
+      family.add(at++ == state(item) ? 1 : 0, std::move(all));
+    }
+  }
+  std::move(family).to(out);
+}
+
+constexpr auto gauge = MetricType::Gauge;
+constexpr auto counter = MetricType::Counter;
+
+template <class Item>
+Labels backend_labels(const Item& item) {
+  return {{"pool", item.pool}, {"backend", item.backend}};
+}
+
+std::string hex(std::uint64_t value) { return fmt::format("{:#018x}", value); }
+
+double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+
+void add_director(Families& out, const MetricsView& view) {
+  single(out, gauge, "build_info", "Version of guidewayd.", 1, {{"version", GUIDEWAY_VERSION}});
+  single(out, gauge, "uptime_seconds", "Time since the start.", static_cast<double>(view.uptime.count()));
+  single(out, gauge, "memory_bytes", "Memory in use.", static_cast<double>(view.memory_bytes));
+  single(out, gauge, "epoch", "Epoch of the site in use.", static_cast<double>(to_index(view.epoch)));
+  single(out, gauge, "site_digest_info", "Site digest; equal on directors that route alike.", 1,
+         {{"digest", hex(view.publish.site_digest)}});
+  Family digests(gauge, "pool_digest_info",
+                 "Site digest (every backend up) and rows digest (as things are).");
+  for (const auto& pool : view.publish.pools)
+    digests.add(1, {{"pool", pool.pool}, {"site_digest", hex(pool.site)}, {"rows_digest", hex(pool.rows)}});
+  std::move(digests).to(out);
+  single(out, gauge, "snapshot_build_seconds", "Time to build the newest snapshot.",
+         seconds(view.publish.build));
+  single(out, gauge, "snapshot_publish_seconds", "Time to publish the newest snapshot.",
+         seconds(view.publish.publish));
+  single(out, counter, "snapshots_published_total", "Snapshots published since the start.",
+         static_cast<double>(view.publish.published));
+}
+
+void add_packets(Families& out, const StatsReport& stats) {
+  single(out, counter, "received_packets_total", "Packets taken from all ports.",
+         static_cast<double>(stats.packets_in));
+  single(out, counter, "received_bytes_total", "Bytes taken from all ports.",
+         static_cast<double>(stats.bytes_in));
+  Family packets(counter, "packets_total", "Packets that were not dropped, by verdict.");
+  Family bytes(counter, "bytes_total", "Bytes that were not dropped, by verdict.");
+  Family dropped(counter, "dropped_packets_total", "Packets dropped, by reason.");
+  Family dropped_bytes(counter, "dropped_bytes_total", "Bytes dropped, by reason.");
+  for (std::size_t i = 0; i < verdict_count; ++i) {
+    const bool drop = is_drop(static_cast<Verdict>(i));
+    const Labels labels = {{drop ? "reason" : "verdict", std::string(verdict_names[i])}};
+    (drop ? dropped : packets).add(static_cast<double>(stats.packets[i]), labels);
+    (drop ? dropped_bytes : bytes).add(static_cast<double>(stats.bytes[i]), labels);
+  }
+  for (Family* family : {&packets, &bytes, &dropped, &dropped_bytes}) std::move(*family).to(out);
+}
+
+void add_services_and_workers(Families& out, const StatsReport& stats) {
+  static constexpr std::array<Column<ServiceStats>, 4> service = {{
+      {"service_packets_total", "Packets to the service.", &ServiceStats::packets},
+      {"service_bytes_total", "Bytes of inner packets to the service.", &ServiceStats::bytes},
+      {"service_new_flows_total", "New flows of the service.", &ServiceStats::new_flows},
+      {"service_unmatched_packets_total", "Packets to its address that no service takes.",
+       &ServiceStats::unmatched},
+  }};
+  counters<ServiceStats>(out, service, stats.services, [](const auto& item) {
+    return Labels{{"service", item.service}};
+  });
+  static constexpr std::array<Column<WorkerStats>, 6> worker = {{
+      {"worker_received_packets_total", "Packets taken by the worker.", &WorkerStats::packets_in},
+      {"worker_received_bytes_total", "Bytes taken by the worker.", &WorkerStats::bytes_in},
+      {"worker_bursts_total", "Polls that found packets.", &WorkerStats::bursts},
+      {"worker_idle_polls_total", "Polls that found none.", &WorkerStats::polls_idle},
+      {"worker_flows_created_total", "Entries made in the worker's flow table.", &WorkerStats::flows_created},
+      {"worker_flows_evicted_total", "Entries that had to make room.", &WorkerStats::flows_evicted},
+  }};
+  counters<WorkerStats>(out, worker, stats.workers, [](const auto& item) {
+    return Labels{{"lcore", std::to_string(item.lcore)}};
+  });
+}
+
+void add_backends(Families& out, const MetricsView& view) {
+  static constexpr std::array<Column<BackendStats>, 3> columns = {{
+      {"backend_packets_total", "Packets sent to the backend.", &BackendStats::packets},
+      {"backend_bytes_total", "Bytes of inner packets sent to the backend.", &BackendStats::bytes},
+      {"backend_new_flows_total", "New flows given to the backend.", &BackendStats::new_flows},
+  }};
+  counters<BackendStats>(out, columns, view.stats.backends, backend_labels<BackendStats>);
+  Family flows(gauge, "backend_live_flows", "Flows that a draining backend still has.");
+  for (const auto& backend : view.stats.backends)
+    if (backend.live_flows) flows.add(static_cast<double>(*backend.live_flows), backend_labels(backend));
+  std::move(flows).to(out);
+  Family weights(gauge, "backend_weight", "Weight in the site.");
+  for (const auto& backend : view.backends) weights.add(backend.weight, backend_labels(backend));
+  std::move(weights).to(out);
+  states<MetricsView::Backend>(out, "backend_state", "State in the site.", view.backends,
+                               backend_labels<MetricsView::Backend>, {"active", "draining", "disabled"},
+                               [](const auto& item) { return static_cast<std::size_t>(item.state); });
+}
+
+void add_health(Families& out, const MetricsView& view) {
+  states<HealthReport>(out, "backend_health", "Health as the rows use it.", view.health,
+                       backend_labels<HealthReport>, {"up", "down", "unknown"},
+                       [](const auto& item) { return static_cast<std::size_t>(item.verdict); });
+  Family age(gauge, "backend_health_age_seconds", "Time since the health last changed.");
+  Family overridden(gauge, "backend_health_overridden", "1 while the health is set by hand.");
+  std::map<std::string, bool> alarms;
+  for (const auto& item : view.health) {
+    age.add(seconds(item.since_change), backend_labels(item));
+    overridden.add(item.override_value ? 1 : 0, backend_labels(item));
+    alarms[item.pool] |= item.pool_alarm;
+  }
+  Family alarm(gauge, "pool_health_alarm", "1 while all backends are down that went down at once.");
+  for (const auto& [pool, raised] : alarms) alarm.add(raised ? 1 : 0, {{"pool", pool}});
+  for (Family* family : {&age, &overridden, &alarm}) std::move(*family).to(out);
+}
+
+void add_network(Families& out, const MetricsView& view) {
+  static constexpr std::array<Column<PortReport>, 5> columns = {{
+      {"port_received_packets_total", "Packets received by the device.", &PortReport::rx_packets},
+      {"port_transmitted_packets_total", "Packets transmitted by the device.", &PortReport::tx_packets},
+      {"port_missed_packets_total", "Packets the device had no room for.", &PortReport::rx_missed},
+      {"port_receive_errors_total", "Packets received broken.", &PortReport::rx_errors},
+      {"port_transmit_errors_total", "Packets that could not be transmitted.", &PortReport::tx_errors},
+  }};
+  const auto labels = [](const PortReport& port) { return Labels{{"port", port.name}}; };
+  counters<PortReport>(out, columns, view.ports, labels);
+  Family info(gauge, "port_info", "The device behind the port.");
+  Family up(gauge, "port_link_up", "1 while the link is up.");
+  Family mtu(gauge, "port_mtu_bytes", "MTU of the port.");
+  for (const auto& port : view.ports) {
+    info.add(1, {{"port", port.name},
+                 {"device", port.device},
+                 {"driver", port.driver},
+                 {"kernel_interface", port.kernel_interface}});
+    up.add(port.link_up ? 1 : 0, labels(port));
+    mtu.add(port.mtu, labels(port));
+  }
+  for (Family* family : {&info, &up, &mtu}) std::move(*family).to(out);
+  states<NextHopReport>(
+      out, "next_hop_state", "Whether the backend's next hop can be sent to.", view.next_hops,
+      [](const auto& item) {
+        return Labels{{"address", item.address}};
+      },
+      {"unresolved", "resolved", "port_down"},
+      [](const auto& item) { return static_cast<std::size_t>(item.next_hop.state); });
+}
+
+}  // namespace
+
+MetricsView metrics_view(Live& live, const SiteVersion& version, PublishReport publish) {
+  MetricsView view;
+  view.epoch = version.epoch;
+  view.publish = std::move(publish);
+  view.stats = live.stats();
+  view.health = live.health();
+  view.ports = live.ports();
+  view.next_hops = live.next_hops();
+  view.uptime = live.uptime();
+  view.memory_bytes = live.memory_bytes();
+  std::set<std::pair<std::string, std::string>> draining;
+  for (const Pool& pool : version.site.pools) {
+    for (const Backend& backend : pool.backends) {
+      view.backends.push_back({pool.name, backend.name, backend.weight, backend.state});
+      if (backend.state == BackendState::draining) draining.emplace(pool.name, backend.name);
+    }
+  }
+  for (auto& backend : view.stats.backends)
+    if (!backend.live_flows && draining.contains({backend.pool, backend.backend}))
+      backend.live_flows = live.live_flows(backend.pool, backend.backend);
+  return view;
+}
+
+std::string metrics_text(const MetricsView& view) {
+  Families families;
+  add_director(families, view);
+  add_packets(families, view.stats);
+  add_services_and_workers(families, view.stats);
+  add_backends(families, view);
+  add_health(families, view);
+  add_network(families, view);
+  return prometheus::TextSerializer().Serialize(families);
+}
+
+}  // namespace guideway

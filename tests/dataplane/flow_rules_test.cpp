@@ -1,0 +1,201 @@
+// Which hops a packet gets, and what the flow table learns from it (design sections 2, 3 and 5).
+#include <gtest/gtest.h>
+
+#include "tests/dataplane/director_for_tests.h"
+
+namespace guideway::testing {
+namespace {
+
+constexpr MemberIndex none = no_member;
+
+class FlowRules : public ::testing::Test {
+ protected:
+  // The hops of a packet, as slots; empty when it was not forwarded.
+  std::vector<int> send(std::uint8_t flags, std::uint16_t source_port = 40000) {
+    return hops(director.run(frame(ip({}, tcp({.source_port = source_port, .flags = flags})))));
+  }
+  std::vector<int> send_udp(std::uint16_t source_port = 40000) {
+    Ip header;
+    header.protocol = net::protocol_udp;
+    return hops(director.run(frame(ip(header, udp({.source_port = source_port, .destination_port = 53})))));
+  }
+  // Read from the frame that left: backend i has the address 10.0.1.(11+i).
+  static std::vector<int> hops(const Outcome& outcome) {
+    if (outcome.verdict != Verdict::forward) return {};
+    std::vector<int> out = {outcome.frame[14 + 19] - 11};
+    const std::size_t count = outcome.frame[14 + 28 + 7];
+    for (std::size_t i = 0; i < count; ++i) out.push_back(outcome.frame[14 + 36 + 4 * i + 3] - 11);
+    return out;
+  }
+  void rows(std::array<MemberIndex, 3> hop, std::uint16_t takes_new = 1) {
+    director.pool.rows.assign(251, Row{hop, takes_new});
+  }
+  SnapshotBackend& backend(std::size_t i) { return director.pool.backends[i]; }
+  std::uint64_t created() { return director.counters.verdicts.flows_created.get(); }
+
+  DirectorForTests director;
+};
+
+using Hops = std::vector<int>;
+
+TEST_F(FlowRules, AMissGoesToTheRowsHopsInOrder) {
+  rows({3, 1, 0});
+  EXPECT_EQ(send(tcp_ack), Hops({3, 1, 0}));
+  rows({3, 1, none});
+  EXPECT_EQ(send(tcp_ack), Hops({3, 1}));
+  rows({3, none, none});
+  EXPECT_EQ(send(tcp_ack), Hops({3}));
+}
+
+TEST_F(FlowRules, AFlowStaysWhenItsRowChanges) {
+  EXPECT_EQ(send(tcp_syn), Hops({0, 1, 2}));
+  rows({1, 2, 3});
+  EXPECT_EQ(send(tcp_ack), Hops({0, 1, 2}));
+  rows({1, 0, 2});
+  EXPECT_EQ(send(tcp_ack), Hops({0, 1, 2}));
+  rows({1, 2, none});
+  EXPECT_EQ(send(tcp_ack), Hops({0, 1}));  // as many hops as the row has
+  rows({1, none, none});
+  EXPECT_EQ(send(tcp_ack), Hops({0}));
+  EXPECT_EQ(director.counters.backend(BackendId(0)).tracked_packets.get(), 4U);
+}
+
+TEST_F(FlowRules, ASynDecidesAnewOnAKnownTuple) {
+  for (const std::uint8_t flags :
+       std::initializer_list<std::uint8_t>{0x02, 0x02 | 0x40 | 0x80, 0x02 | 0x08}) {  // plain, ECN setup, PSH
+    rows({0, 1, 2});
+    send(tcp_syn);
+    rows({1, 0, 2});
+    EXPECT_EQ(send(flags), Hops({1, 0, 2}));
+    EXPECT_EQ(send(tcp_ack), Hops({1, 0, 2}));
+  }
+}
+
+TEST_F(FlowRules, ASynAckIsNoSyn) {
+  send(tcp_syn);
+  rows({1, 2, 3});
+  EXPECT_EQ(send(tcp_syn | tcp_ack), Hops({0, 1, 2}));
+}
+
+TEST_F(FlowRules, OnlySynAndUdpCreateEntries) {
+  send(tcp_ack);
+  send(tcp_syn | tcp_ack);
+  send(tcp_fin | tcp_ack);
+  send(tcp_rst);
+  EXPECT_EQ(created(), 0U);
+  send(tcp_syn);
+  send_udp();
+  EXPECT_EQ(created(), 2U);
+  EXPECT_EQ(director.counters.backend(BackendId(0)).new_flows.get(), 2U);
+  EXPECT_EQ(director.counters.service(ServiceId(0)).new_flows.get(), 1U);
+  EXPECT_EQ(director.counters.service(ServiceId(1)).new_flows.get(), 1U);
+}
+
+TEST_F(FlowRules, WithoutAFlowTableEveryPacketGoesByItsRow) {
+  director.pool.flow_table = false;
+  send(tcp_syn);
+  rows({1, 0, 2});
+  EXPECT_EQ(send(tcp_ack), Hops({1, 0, 2}));
+  send_udp();
+  EXPECT_EQ(created(), 0U);
+}
+
+TEST_F(FlowRules, ADrainingBackendKeepsItsFlows) {
+  send(tcp_syn);
+  send_udp();
+  rows({1, 0, 2});  // as the rows are while 0 drains
+  EXPECT_EQ(send(tcp_ack), Hops({0, 1, 2}));
+  EXPECT_EQ(send_udp(), Hops({0, 1, 2}));
+  EXPECT_EQ(send(tcp_syn, 40001), Hops({1, 0, 2}));
+}
+
+TEST_F(FlowRules, ADisabledBackendLosesItsFlowsForGood) {
+  send(tcp_syn);
+  rows({1, 2, none});
+  backend(0).keeps_tcp = backend(0).keeps_udp = false;
+  EXPECT_EQ(send(tcp_ack), Hops({1, 2}));
+  rows({1, 2, none});
+  backend(0).keeps_tcp = backend(0).keeps_udp = true;
+  EXPECT_EQ(send(tcp_ack), Hops({1, 2}));
+}
+
+TEST_F(FlowRules, ABackendThatLeftIsForgotten) {
+  send(tcp_syn);
+  send_udp();
+  backend(0).id = BackendId(9);  // the same name and address, added again
+  rows({1, 2, none});
+  EXPECT_EQ(send(tcp_ack), Hops({1, 2}));
+  EXPECT_EQ(send_udp(), Hops({1, 2}));
+  EXPECT_EQ(director.flow_table.count(BackendId(0), director.now_ms), 0U);
+}
+
+TEST_F(FlowRules, ADownBackendKeepsTcpAndLosesUdp) {
+  send(tcp_syn);
+  send_udp();
+  rows({1, 2, 0});  // down ones last
+  backend(0).keeps_udp = false;
+  EXPECT_EQ(send(tcp_ack), Hops({0, 1, 2}));
+  EXPECT_EQ(send_udp(), Hops({1, 2, 0}));
+  backend(0).keeps_udp = true;
+  EXPECT_EQ(send_udp(), Hops({1, 2, 0}));  // the flow moved and stays
+}
+
+TEST_F(FlowRules, TimeoutsOfTheClasses) {
+  FlowTimeouts& timeouts = director.pool.timeouts;
+  timeouts = {.fresh_ms = 1000, .established_ms = 10'000, .closing_ms = 3000, .udp_ms = 5000};
+  struct Case {
+    const char* description;
+    std::vector<std::uint8_t> flags;
+    std::uint32_t lasts_ms;
+  };
+  const std::vector<Case> cases = {
+      {"fresh", {tcp_syn}, 1000},
+      {"a second SYN keeps it fresh", {tcp_syn, tcp_syn}, 1000},
+      {"established", {tcp_syn, tcp_ack}, 10'000},
+      {"a SYN that changes nothing leaves it established", {tcp_syn, tcp_ack, tcp_syn}, 10'000},
+      {"FIN", {tcp_syn, tcp_ack, tcp_fin | tcp_ack}, 3000},
+      {"the last ACK behind a FIN", {tcp_syn, tcp_ack, tcp_fin | tcp_ack, tcp_ack}, 3000},
+      {"RST", {tcp_syn, tcp_ack, tcp_rst}, 3000},
+      {"a flow that goes on after a RST", {tcp_syn, tcp_ack, tcp_rst, tcp_ack}, 10'000},
+  };
+  std::uint16_t port = 1000;
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.description);
+    for (const std::uint32_t later : {c.lasts_ms - 100, c.lasts_ms + 100}) {
+      rows({0, 1, 2});
+      ++port;
+      for (const std::uint8_t flags : c.flags) send(flags, port);
+      rows({1, 2, 3});
+      director.now_ms += later;
+      EXPECT_EQ(send(tcp_ack, port), later < c.lasts_ms ? Hops({0, 1, 2}) : Hops({1, 2, 3}));
+    }
+  }
+  rows({0, 1, 2});
+  send_udp();
+  rows({1, 2, 3});
+  director.now_ms += 4900;
+  EXPECT_EQ(send_udp(), Hops({0, 1, 2}));
+  director.now_ms += 5100;
+  EXPECT_EQ(send_udp(), Hops({1, 2, 3}));
+}
+
+TEST_F(FlowRules, ClientAffinityIgnoresTheSourcePort) {
+  director.pool.affinity = Affinity::client;
+  for (std::size_t row = 0; row < 251; ++row)
+    director.pool.rows[row].hop = {static_cast<MemberIndex>(row % 4), none, none};
+  const Hops first = send(tcp_syn, 1);
+  for (std::uint16_t port = 2; port < 100; ++port) EXPECT_EQ(send(tcp_syn, port), first);
+}
+
+TEST_F(FlowRules, TheRowIsTheHashsRemainder) {
+  for (std::size_t row = 0; row < 251; ++row)
+    director.pool.rows[row].hop = {static_cast<MemberIndex>(row % 4), none, none};
+  for (std::uint16_t port = 1; port < 500; ++port) {
+    const FlowTuple tuple{Ip{}.source, Ip{}.destination, port, 80, 6};
+    const auto expected = static_cast<int>(row_hash(tuple, director.pool.seed, Affinity::flow) % 251 % 4);
+    EXPECT_EQ(send(tcp_ack, port), Hops({expected}));
+  }
+}
+
+}  // namespace
+}  // namespace guideway::testing

@@ -1,14 +1,10 @@
 """The lab of the tests: made once, a fresh director for each test."""
 import os
-import pathlib
 
 import pytest
 
-from lab import ROOT, Lab
+from lab import BUILD, Lab
 from namespaces import RUN_ROOT, process_start
-
-BUILD = pathlib.Path(os.environ.get("GUIDEWAY_BUILD", ROOT / "build"))
-
 
 def sweep():
     """Clears labs of test runs that were killed before they could."""

@@ -19,6 +19,7 @@ from servers import Agent, File, start_web, stop_web
 from traffic import Download, Load
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("GUIDEWAY_BUILD", ROOT / "build"))
 
 
 class Programs:
@@ -38,7 +39,7 @@ class Programs:
 
 
 class Lab:
-    def __init__(self, name, build=ROOT / "build"):
+    def __init__(self, name, build=BUILD):
         self.net = Namespaces(name)
         self.programs = Programs(build)
         self.file = None

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-from lab import ROOT, Lab
+from lab import BUILD, Lab
 from namespaces import LabError
 from reroute import Reroute
 from topology import BACKENDS, SERVICES, SILENT_CLIENT_V4
@@ -192,7 +192,7 @@ class Story:
 def main():
     parser = argparse.ArgumentParser(prog="deploy/quickstart", description=__doc__.splitlines()[0])
     parser.add_argument("--keep", action="store_true", help="leave the lab running")
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="where the programs were built")
+    parser.add_argument("--build", type=pathlib.Path, default=BUILD, help="where the programs were built")
     arguments = parser.parse_args()
     try:
         with Lab("lab", arguments.build) as lab:

@@ -6,9 +6,8 @@ All that the host does (ARP, ND, ping, TCP, the backends' neighbours) then cross
 import pytest
 
 from checks import nothing_failed, until
-from conftest import BUILD
 from director import DIRECTOR_TOML
-from lab import Lab
+from lab import BUILD, Lab
 from servers import start_web
 from topology import BACKENDS, DIRECTOR_V4, DIRECTOR_V6, MTU_INSIDE, MTU_OUTSIDE
 

@@ -1,5 +1,6 @@
-/* abi: what the eBPF programs of a backend and guideway-agent agree on.
- * What: keys and values of the maps, the constants set before loading, and the counters.
+/* abi: what the eBPF programs and those who load them agree on.
+ * What: keys and values of the maps, the constants set before loading, and the counters; for steer.bpf.o, what the
+ *       director and it agree on.
  * Why:  one header read by both sides, C and C++; the skeletons do not carry these types.
  * Not:  the wire (tunnel.h) or how the lists are kept (src/agent/lists.h). */
 #pragma once
@@ -81,4 +82,15 @@ struct gw_counters {
 #define GW_COUNTER_FIELD(name, meaning) __u64 name;
   GW_COUNTERS(GW_COUNTER_FIELD)
 #undef GW_COUNTER_FIELD
+};
+
+/* Of steer.bpf.o: what a director's AF_XDP port takes from the kernel. */
+struct gw_steering {
+  __u32 neighbours; /* 1: ARP requests and neighbour solicitations for service addresses as well */
+};
+
+struct gw_steered {
+  __u64 to_socket;
+  __u64 to_kernel;
+  __u64 drop_no_socket; /* for a service address, on a queue without a socket */
 };

@@ -3,7 +3,7 @@
  * Why:  a tunnel end that trusts every sender lets anyone inject packets past every filter in front of it. */
 #pragma once
 
-#include "abi.h"
+#include "address.h"
 #include "packet.h"
 
 #define LIST_ENTRIES 65536
@@ -50,17 +50,6 @@ const volatile struct gw_config config;
 static __always_inline struct gw_counters* counters(void) {
   __u32 zero = 0;
   return bpf_map_lookup_elem(&gw_totals, &zero);
-}
-
-static __always_inline struct gw_address address_v4(__be32 address) {
-  struct gw_address out = {{0, 0, bpf_htonl(0xffff), address}};
-  return out;
-}
-
-static __always_inline struct gw_address address_v6(const void* bytes) {
-  struct gw_address out;
-  __builtin_memcpy(&out, bytes, sizeof(out));
-  return out;
 }
 
 static __always_inline bool is_local(const struct gw_address* address) {

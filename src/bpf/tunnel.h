@@ -4,12 +4,12 @@
  * Not:  the inner packet (inner.h). */
 #pragma once
 
-#include <linux/if_ether.h>
 #include <linux/in.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/udp.h>
 
+#include "link.h"
 #include "lists.h"
 
 enum verdict {
@@ -42,11 +42,6 @@ struct tunnel {
   struct gw_address destination;
 };
 
-struct vlan_tag {
-  __be16 control;
-  __be16 type;
-};
-
 struct gue_header {
   __u8 version_length; /* version 2 bits, control 1 bit, length of what follows in units of 4 bytes 5 bits */
   __u8 protocol;
@@ -64,26 +59,6 @@ struct gre_header {
   __be16 flags_version;
   __be16 type;
 };
-
-/* Length of the link header << 16 | type behind it, as it lies in memory; 0 if the frame is cut within.
- * A global function: the verifier looks at it once and knows nothing of its result, instead of going through all the
- * rest for each of the three lengths. */
-__noinline __u32 link_header(struct xdp_md* ctx) {
-  const struct packet p = packet_of(ctx);
-  const struct ethhdr* ethernet = at(&p, 0, sizeof(*ethernet));
-  if (!ethernet) return 0;
-  __u32 length = sizeof(*ethernet);
-  __be16 type = ethernet->h_proto;
-#pragma unroll
-  for (int i = 0; i < 2; ++i) {
-    if (type != bpf_htons(ETH_P_8021Q) && type != bpf_htons(ETH_P_8021AD)) break;
-    const struct vlan_tag* tag = at(&p, length, sizeof(*tag));
-    if (!tag) return 0;
-    type = tag->type;
-    length += sizeof(*tag);
-  }
-  return length << 16 | type;
-}
 
 static __always_inline bool outer_v4(const struct packet* p, struct tunnel* t) {
   const struct iphdr* ip = at(p, t->outer, sizeof(*ip));

@@ -1,0 +1,245 @@
+// Forwarding: real packets through two ring ports and the workers' poll loops.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+#include <rte_ring.h>
+
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "io/ports.h"
+#include "io/publisher.h"
+#include "io/workers.h"
+#include "running_eal.h"
+
+namespace guideway {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::array<std::uint8_t, 4> backend_address{10, 0, 1, 11}, director_address{10, 0, 0, 2};
+constexpr MacAddress backend_mac{2, 0, 0, 0, 1, 11};
+
+IpAddress ipv4(std::array<std::uint8_t, 4> bytes) {
+  IpAddress out;
+  std::copy(bytes.begin(), bytes.end(), out.bytes.begin());
+  return out;
+}
+
+// One service, 203.0.113.10:80, over one backend.
+std::shared_ptr<const Snapshot> one_backend(NextHopIndex next_hop, std::uint64_t epoch) {
+  auto pool = std::make_shared<SnapshotPool>();
+  pool->name = "web";
+  pool->outer_source = ipv4(director_address);
+  Row row;
+  row.hop[0] = 0;
+  row.takes_new = 1;
+  pool->rows.assign(251, row);
+  pool->backends.push_back({ipv4(backend_address), BackendId{1}, next_hop});
+  auto out = std::make_shared<Snapshot>();
+  out->epoch = Epoch{epoch};
+  const std::array rules{ServiceRule{.address = ipv4({203, 0, 113, 10}), .ports = {{80, 80}}, .service = 0}};
+  out->lookup = ServiceTable::build(rules);
+  out->services.push_back({"www", ServiceId{0}, pool.get()});
+  out->backends = {{}, {pool.get(), 0}};
+  out->pools.push_back(std::move(pool));
+  return out;
+}
+
+// Ethernet, IPv4, TCP SYN from 198.51.100.7 and the given port.
+std::vector<std::uint8_t> syn(const MacAddress& to, std::uint16_t source_port) {
+  std::vector<std::uint8_t> frame(14 + 20 + 20);
+  std::copy(to.begin(), to.end(), frame.begin());
+  frame[6] = 2;
+  frame[12] = 0x08;
+  const std::uint8_t ip[20] = {0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, 6, 0, 0, 198, 51, 100, 7, 203, 0, 113, 10};
+  std::memcpy(&frame[14], ip, sizeof ip);
+  std::uint32_t sum = 0;
+  for (std::size_t i = 0; i < 20; i += 2) sum += frame[14 + i] * 256U + frame[15 + i];
+  while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16);
+  frame[24] = static_cast<std::uint8_t>(~sum >> 8);
+  frame[25] = static_cast<std::uint8_t>(~sum);
+  frame[34] = static_cast<std::uint8_t>(source_port >> 8);
+  frame[35] = static_cast<std::uint8_t>(source_port);
+  frame[37] = 80;
+  frame[46] = 0x50;
+  frame[47] = 0x02;
+  return frame;
+}
+
+// A director of two ring ports, `in` and `out`; the test holds the rings' other ends.
+class Forwarding : public testing::TestWithParam<std::uint16_t> {
+ protected:
+  void SetUp() override {
+    if (!eal_runs()) GTEST_SKIP() << "skipped: the EAL does not start here";
+    static int number = 0;
+    const std::string suffix = std::to_string(number++);
+    in_ = "in" + suffix;
+    out_ = "out" + suffix;
+    config_.workers = eal_workers();
+    config_.flow_table_entries = 1024;
+    for (const auto& name : {in_, out_}) {
+      PortConfig port;
+      port.name = name;
+      port.device = "ring:" + name;
+      port.queues = GetParam();
+      config_.ports.push_back(port);
+    }
+    auto opened = Ports::open(config_);
+    ASSERT_TRUE(opened) << opened.error().text();
+    ports_ = std::move(*opened);
+    publisher_ = std::make_unique<QsbrPublisher>(static_cast<unsigned>(config_.workers.size()));
+    next_hop_ = next_hops_.index_of(ipv4(backend_address)).value();
+    next_hops_.set(next_hop_, {NextHop::State::resolved, 1, backend_mac});
+    workers_ = std::make_unique<Workers>(config_, *ports_, next_hops_, *publisher_);
+    publisher_->publish(one_backend(next_hop_, 1));
+  }
+
+  // Offers a frame to one of the ingress port's queues; false: the ring is full.
+  bool offer(const std::vector<std::uint8_t>& frame, unsigned queue) {
+    rte_ring* ring = rte_ring_lookup(fmt::format("{}_rx{}", in_, queue).c_str());
+    rte_mbuf* mbuf = rte_pktmbuf_alloc(ports_->pool());
+    if (ring == nullptr || mbuf == nullptr) return false;
+    std::memcpy(rte_pktmbuf_append(mbuf, static_cast<std::uint16_t>(frame.size())), frame.data(),
+                frame.size());
+    if (rte_ring_enqueue(ring, mbuf) == 0) return true;
+    rte_pktmbuf_free(mbuf);
+    return false;
+  }
+
+  // What left by the egress port since the last call.
+  std::vector<std::vector<std::uint8_t>> taken() {
+    std::vector<std::vector<std::uint8_t>> out;
+    for (unsigned queue = 0; queue < GetParam(); ++queue) {
+      rte_ring* ring = rte_ring_lookup(fmt::format("{}_tx{}", out_, queue).c_str());
+      void* frame = nullptr;
+      while (rte_ring_dequeue(ring, &frame) == 0) {
+        auto* mbuf = static_cast<rte_mbuf*>(frame);
+        const auto* bytes = rte_pktmbuf_mtod(mbuf, const std::uint8_t*);
+        out.emplace_back(bytes, bytes + mbuf->data_len);
+        rte_pktmbuf_free(mbuf);
+      }
+    }
+    return out;
+  }
+
+  std::vector<std::vector<std::uint8_t>> wait_for(std::size_t count) {
+    std::vector<std::vector<std::uint8_t>> out;
+    for (const auto end = std::chrono::steady_clock::now() + 10s;
+         out.size() < count && std::chrono::steady_clock::now() < end; std::this_thread::sleep_for(200us))
+      for (auto& frame : taken()) out.push_back(std::move(frame));
+    return out;
+  }
+
+  std::uint64_t counted(Verdict verdict) const {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < workers_->size(); ++i)
+      sum += workers_->counters(i).verdicts.packets[static_cast<std::size_t>(verdict)].get();
+    return sum;
+  }
+  std::uint64_t packets_in() const {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < workers_->size(); ++i) sum += workers_->counters(i).verdicts.packets_in.get();
+    return sum;
+  }
+
+  std::string in_, out_;
+  DirectorConfig config_;
+  NextHops next_hops_;
+  NextHopIndex next_hop_ = 0;
+  std::unique_ptr<Ports> ports_;
+  std::unique_ptr<QsbrPublisher> publisher_;
+  std::unique_ptr<Workers> workers_;
+};
+
+TEST_P(Forwarding, ASynLeavesWrappedForItsBackend) {
+  ASSERT_TRUE(workers_->start());
+  const auto frame = syn(ports_->table().ports[0].mac, 40000);
+  ASSERT_TRUE(offer(frame, 0));
+  const auto left = wait_for(1);
+  ASSERT_EQ(left.size(), 1U);
+  const auto& out = left.front();
+  constexpr std::size_t outer = 14 + 20 + 8 + 8;  // a row with one hop: no hop list
+  ASSERT_EQ(out.size(), outer + 40);
+  EXPECT_TRUE(std::equal(backend_mac.begin(), backend_mac.end(), out.begin()));
+  EXPECT_TRUE(std::equal(director_address.begin(), director_address.end(), out.begin() + 26));
+  EXPECT_TRUE(std::equal(backend_address.begin(), backend_address.end(), out.begin() + 30));
+  EXPECT_TRUE(std::equal(frame.begin() + 14, frame.end(), out.begin() + outer)) << "the inner packet changed";
+  workers_->stop();
+  EXPECT_EQ(counted(Verdict::forward), 1U);
+}
+
+TEST_P(Forwarding, AThousandSnapshotsUnderTrafficLoseNothingAndAreFreed) {
+  ASSERT_TRUE(workers_->start());
+  constexpr std::size_t packets = 20'000;
+  std::size_t offered = 0, left = 0;
+  std::uint64_t epoch = 1;
+  std::size_t waiting_max = 0;
+  std::weak_ptr<const Snapshot> last;
+  const auto end = std::chrono::steady_clock::now() + 30s;
+  while (left < packets && std::chrono::steady_clock::now() < end) {
+    // No more under way than the rings hold: what is lost then was lost by a change.
+    for (int i = 0; i < 20 && offered < packets && offered - left < 500; ++i) {
+      const auto queue = static_cast<unsigned>(offered % GetParam());
+      if (!offer(syn(ports_->table().ports[0].mac, static_cast<std::uint16_t>(1024 + offered)), queue)) break;
+      ++offered;
+    }
+    if (epoch <= 1000) {
+      auto snapshot = one_backend(next_hop_, ++epoch);
+      last = snapshot;
+      publisher_->publish(std::move(snapshot));
+      waiting_max = std::max(waiting_max, publisher_->reclaim());
+    }
+    left += taken().size();
+    std::this_thread::sleep_for(20us);
+  }
+  EXPECT_EQ(epoch, 1001U);
+  EXPECT_EQ(left, packets);
+  workers_->stop();
+  EXPECT_EQ(packets_in(), packets);
+  EXPECT_EQ(counted(Verdict::forward), packets);
+  EXPECT_EQ(publisher_->reclaim(), 0U);
+  EXPECT_FALSE(last.expired());
+  RecordProperty("snapshots_waiting_max", static_cast<int>(waiting_max));
+}
+
+TEST_P(Forwarding, WhatTheEgressDoesNotTakeIsFreedAndCounted) {
+  ASSERT_TRUE(workers_->start());
+  constexpr std::size_t packets = 6000;  // more than the egress rings and the handoff hold together
+  std::size_t offered = 0;
+  for (const auto end = std::chrono::steady_clock::now() + 20s;
+       offered < packets && std::chrono::steady_clock::now() < end;) {
+    const auto queue = static_cast<unsigned>(offered % GetParam());
+    if (offer(syn(ports_->table().ports[0].mac, static_cast<std::uint16_t>(offered)), queue))
+      ++offered;
+    else
+      std::this_thread::sleep_for(100us);
+  }
+  ASSERT_EQ(offered, packets);
+  for (const auto end = std::chrono::steady_clock::now() + 10s;
+       packets_in() < packets && std::chrono::steady_clock::now() < end;)
+    std::this_thread::sleep_for(1ms);
+  EXPECT_GT(counted(Verdict::drop_tx_full), 0U);
+  EXPECT_EQ(counted(Verdict::forward) + counted(Verdict::drop_tx_full), packets);
+  EXPECT_EQ(wait_for(counted(Verdict::forward)).size(), counted(Verdict::forward))
+      << "what counts as forwarded leaves once there is room";
+}
+
+TEST_P(Forwarding, AFrameForAnotherMacIsDropped) {
+  ASSERT_TRUE(workers_->start());
+  ASSERT_TRUE(offer(syn({2, 9, 9, 9, 9, 9}, 1), 0));
+  for (const auto end = std::chrono::steady_clock::now() + 10s;
+       packets_in() < 1 && std::chrono::steady_clock::now() < end;)
+    std::this_thread::sleep_for(1ms);
+  workers_->stop();
+  EXPECT_EQ(counted(Verdict::drop_other_mac), 1U);
+}
+
+// One queue for two workers (those without one send through the owner), and a queue each.
+INSTANTIATE_TEST_SUITE_P(Queues, Forwarding, testing::Values(std::uint16_t{1}, std::uint16_t{2}),
+                         [](const auto& one) { return fmt::format("queues{}", one.param); });
+
+}  // namespace
+}  // namespace guideway

@@ -7,7 +7,7 @@
 //       table's chords lie below the curve, a member of weight w can only reach a rank q = L/w of the best so
 //       far where 1 - u/2^64 <= q * ln 2 * w: one multiplication and a compare. The bound is tight for the
 //       large u that win, so about ln(N) members per row get the full treatment.
-// Cost: best() is a multiply-mix, a multiplication and a compare a member: 1 to 2 ns.
+// Cost: best() is a multiply-mix, a multiplication and a compare a member, sixteen members at once: reach.h.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "guideway/placement.h"
+#include "tables/reach.h"
 
 namespace guideway {
 
@@ -49,9 +50,12 @@ class Rendezvous {
   [[nodiscard]] Standing standing(std::size_t i, std::uint32_t row) const;
 
  private:
-  // Parallel arrays, in name order.
+  [[nodiscard]] Standing standing_of(std::size_t i, std::uint64_t draw) const;
+
+  FindInReach find_in_reach_;
+  // Parallel arrays, in name order. The first two are filled up with nobodies to whole blocks.
   std::vector<std::uint64_t> name_hash_;
-  std::vector<std::uint32_t> weight_;
+  std::vector<std::uint64_t> weight_;
   std::vector<MemberIndex> member_;
 };
 

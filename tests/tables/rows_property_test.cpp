@@ -152,6 +152,29 @@ RC_GTEST_PROP(RendezvousProperty, TheBestIsTheFirstOfTheRanking, ()) {
   }
 }
 
+TEST(Reach, EveryVariantFindsTheSameBlocks) {
+  std::mt19937_64 random(11);
+  ASSERT_STREQ(reach_variants().front().name, "plain");
+  const FindInReach plain = reach_variants().front().find;
+  std::vector<std::uint64_t> name_hash(20 * reach_block), weight(name_hash.size());
+  std::size_t found = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    for (std::uint64_t& hash : name_hash) hash = random();
+    for (std::uint64_t& w : weight) w = random() % 3 == 0 ? 65535 : random() % 100;
+    const ReachCandidates candidates{name_hash.data(), weight.data(), name_hash.size()};
+    const std::size_t begin = random() % 20 * reach_block;
+    const std::uint64_t row_mix = random(), reach = (reach_everything - random() % 2) >> (random() % 49);
+    const std::size_t block = plain(candidates, begin, row_mix, reach);
+    found += block < candidates.count;
+    for (const ReachVariant& variant : reach_variants()) {
+      ASSERT_EQ(variant.find(candidates, begin, row_mix, reach), block)
+          << variant.name << ", round " << round;
+    }
+  }
+  EXPECT_GT(found, 5'000U);
+  EXPECT_LT(found, 19'000U);
+}
+
 // The bound that spares the logarithm must never spare a winner, nor the chords turn the order of the draws.
 TEST(Rendezvous, TheLogarithmFallsAsTheDrawGrows) {
   std::mt19937_64 random(7);

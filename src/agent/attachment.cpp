@@ -11,6 +11,7 @@
 #include "agent/companion.h"
 #include "agent/program.h"
 #include "agent/running.h"
+#include "agent/sized.h"
 
 namespace guideway::agent {
 namespace {
@@ -77,7 +78,8 @@ int attach_program(const Interface& interface, int program, std::uint32_t mode_f
 // In place of `running` alone: if another program is there by now, nothing happens. -1 as the program
 // detaches.
 int exchange_program(const Interface& interface, const Running& running, int program) {
-  LIBBPF_OPTS(bpf_xdp_attach_opts, options, .old_prog_fd = running.program.get());
+  auto options = sized<bpf_xdp_attach_opts>();
+  options.old_prog_fd = running.program.get();
   return -bpf_xdp_attach(static_cast<int>(interface.index), program, running.mode_flags | XDP_FLAGS_REPLACE,
                          &options);
 }

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "agent/running.h"
+#include "agent/sized.h"
 
 namespace guideway::agent {
 namespace {
@@ -20,15 +21,19 @@ namespace {
 constexpr std::uint32_t handle = 0x6777, priority_first = 2, priority_last = 9;
 
 bpf_tc_hook hook_of(const Interface& interface) {
-  LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = static_cast<int>(interface.index),
-              .attach_point = BPF_TC_INGRESS);
+  auto hook = sized<bpf_tc_hook>();
+  hook.ifindex = static_cast<int>(interface.index);
+  hook.attach_point = BPF_TC_INGRESS;
   return hook;
 }
 
 int attach(const Interface& interface, int program, std::uint32_t priority, std::uint32_t flags) {
   bpf_tc_hook hook = hook_of(interface);
-  LIBBPF_OPTS(bpf_tc_opts, options, .prog_fd = program, .flags = flags, .handle = handle,
-              .priority = priority);
+  auto options = sized<bpf_tc_opts>();
+  options.prog_fd = program;
+  options.flags = flags;
+  options.handle = handle;
+  options.priority = priority;
   return bpf_tc_attach(&hook, &options);
 }
 
@@ -44,7 +49,9 @@ bool is_our(std::uint32_t program_id) {
 std::uint32_t find_priority(const Interface& interface) {
   const bpf_tc_hook hook = hook_of(interface);
   for (std::uint32_t priority = priority_first; priority <= priority_last; ++priority) {
-    LIBBPF_OPTS(bpf_tc_opts, options, .handle = handle, .priority = priority);
+    auto options = sized<bpf_tc_opts>();
+    options.handle = handle;
+    options.priority = priority;
     if (bpf_tc_query(&hook, &options) == 0 && is_our(options.prog_id)) return priority;
   }
   return 0;
@@ -83,8 +90,9 @@ int filters_at(const Interface& interface, std::uint32_t parent) {
 void remove_empty_clsact(const Interface& interface) {
   for (const std::uint32_t side : {TC_H_MIN_INGRESS, TC_H_MIN_EGRESS})
     if (filters_at(interface, TC_H_MAKE(TC_H_CLSACT, side)) != 0) return;
-  LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = static_cast<int>(interface.index),
-              .attach_point = static_cast<bpf_tc_attach_point>(BPF_TC_INGRESS | BPF_TC_EGRESS));
+  auto hook = sized<bpf_tc_hook>();
+  hook.ifindex = static_cast<int>(interface.index);
+  hook.attach_point = static_cast<bpf_tc_attach_point>(BPF_TC_INGRESS | BPF_TC_EGRESS);
   bpf_tc_hook_destroy(&hook);
 }
 
@@ -112,7 +120,9 @@ bool remove_companion(const Interface& interface, bool clsact_is_our) {
   const std::uint32_t priority = find_priority(interface);
   if (priority != 0) {
     const bpf_tc_hook hook = hook_of(interface);
-    LIBBPF_OPTS(bpf_tc_opts, options, .handle = handle, .priority = priority);
+    auto options = sized<bpf_tc_opts>();
+    options.handle = handle;
+    options.priority = priority;
     bpf_tc_detach(&hook, &options);
   }
   if (clsact_is_our) remove_empty_clsact(interface);

@@ -13,6 +13,7 @@
 
 #include "agent/libbpf_log.h"
 #include "agent/running.h"
+#include "agent/sized.h"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
@@ -43,7 +44,8 @@ bool has_kernel_types() { return ::access("/sys/kernel/btf/vmlinux", R_OK) == 0;
 bpf_object* open_object(bool kernel_types) {
   std::size_t size = 0;
   const void* bytes = kernel_types ? agent_kernel_types__elf_bytes(&size) : agent__elf_bytes(&size);
-  LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "guideway");
+  auto options = sized<bpf_object_open_opts>();
+  options.object_name = "guideway";
   return bpf_object__open_mem(bytes, size, &options);
 }
 

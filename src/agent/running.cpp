@@ -6,6 +6,8 @@
 
 #include <cstring>
 
+#include "agent/sized.h"
+
 namespace guideway::agent {
 namespace {
 
@@ -39,7 +41,7 @@ bool all_there(const std::array<Fd, Maps::names.size()>& fds) {
 }  // namespace
 
 Result<std::optional<Running>> find_running(const Interface& interface) {
-  LIBBPF_OPTS(bpf_xdp_query_opts, query);
+  auto query = sized<bpf_xdp_query_opts>();
   if (bpf_xdp_query(static_cast<int>(interface.index), 0, &query) != 0 || query.prog_id == 0)
     return std::nullopt;
   Fd program(bpf_prog_get_fd_by_id(query.prog_id));

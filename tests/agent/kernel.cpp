@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "agent/libbpf_log.h"
+#include "agent/sized.h"
 
 namespace guideway::agent::test {
 namespace {
@@ -65,11 +66,16 @@ Outcome run_xdp(int program, const Bytes& frame) {
   Bytes room(frame.size() + 512);
   xdp_md context_in{}, context_out{};
   context_in.data_end = static_cast<__u32>(frame.size());
-  LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = frame.data(), .data_out = room.data(),
-              .data_size_in = static_cast<__u32>(frame.size()),
-              .data_size_out = static_cast<__u32>(room.size()), .ctx_in = &context_in,
-              .ctx_out = &context_out, .ctx_size_in = sizeof(context_in), .ctx_size_out = sizeof(context_out),
-              .repeat = 1);
+  auto options = sized<bpf_test_run_opts>();
+  options.data_in = frame.data();
+  options.data_out = room.data();
+  options.data_size_in = static_cast<__u32>(frame.size());
+  options.data_size_out = static_cast<__u32>(room.size());
+  options.ctx_in = &context_in;
+  options.ctx_out = &context_out;
+  options.ctx_size_in = sizeof(context_in);
+  options.ctx_size_out = sizeof(context_out);
+  options.repeat = 1;
   EXPECT_EQ(bpf_prog_test_run_opts(program, &options), 0) << std::strerror(errno);
   out.action = options.retval;
   room.resize(options.data_size_out);

@@ -16,9 +16,9 @@ namespace guideway::agent::test {
 [[nodiscard]] std::string kernel_refusal();
 
 struct Outcome {
-  std::uint32_t action = 0;  // XDP_*
-  Bytes frame;               // without metadata
-  Bytes metadata;
+  std::uint32_t action = 0;       // XDP_*
+  Bytes frame;                    // without metadata
+  std::optional<Bytes> metadata;  // where the kernel tells
 };
 [[nodiscard]] Outcome run_xdp(int program, const Bytes& frame);
 

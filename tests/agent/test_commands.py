@@ -226,3 +226,17 @@ def test_no_udp_socket_is_needed(rig):
             assert client.ask() == "a"
         with pytest.raises(TimeoutError):
             own.recv(100)
+
+
+@pytest.mark.parametrize("how", ["xdpdrv", "xdpgeneric"])
+def test_another_xdp_program_is_not_displaced(rig, how):
+    steer = rig.a.program.parents[1] / "bpf" / "steer.bpf.o"
+    rig.net.run("a", ["ip", "link", "set", "eth0", how, "obj", steer, "sec", "xdp"])
+    try:
+        result = rig.a.agent("attach", "eth0", "--director", "10.77.0.2", "--service", "10.77.100.1", check=False)
+        assert result.returncode == 1 and "another XDP program is attached" in result.stderr
+        assert "clsact" not in rig.tc("a", "qdisc show dev eth0")
+        assert rig.a.agent("detach", "eth0", check=False).returncode == 1
+        assert "name steer" in rig.net.run("a", ["ip", "link", "show", "eth0"]).stdout
+    finally:
+        rig.net.ip("a", f"link set eth0 {how} off")

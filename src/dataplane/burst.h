@@ -40,7 +40,7 @@ struct Burst {
   // parse
   std::array<Verdict, burst_max> verdict;      // `forward` until a stage decides otherwise
   std::array<std::uint32_t, burst_max> bytes;  // of the frame as it came in
-  std::array<Packet, burst_max> parsed;
+  std::array<Packet, burst_max> parsed;        // `kind` is `other` where no IP packet was found
   std::array<KeyBytes, burst_max> key;
   // find_service
   std::array<const SnapshotService*, burst_max> service;

@@ -75,6 +75,7 @@ void parse(const PipelineParts& parts, Burst& burst) {
     burst.service[i] = nullptr;
     burst.pool[i] = nullptr;
     burst.hops[i].count = 0;
+    burst.parsed[i].kind = PacketKind::other;  // until an IP packet is found
     burst.verdict[i] = (burst.truncated >> i & 1) != 0
                            ? Verdict::drop_truncated
                            : parse_frame(port, mbuf, burst.parsed[i], burst.key[i]);

@@ -172,12 +172,13 @@ class Story:
         if not self.demand(done.returncode == 0, "guideway replay ran: " + (done.stderr.strip() or "no complaint")):
             return
         report = json.loads(report_file.read_text())
-        verdicts = {name: entry["packets"] for name, entry in report["verdicts"].items() if entry["packets"]}
-        dropped = sum(entry["packets"] for entry in report["drops"].values())
+        verdicts = {name: entry["packets"] for name, entry in report["verdicts"]["pass"].items()
+                    if entry["packets"]}
+        dropped = sum(entry["packets"] for entry in report["verdicts"]["drop"].values())
         self.say(f"{report['packets_in']} packets in: " +
                  ", ".join(f"{name} {count}" for name, count in verdicts.items()) + f", dropped {dropped}")
         self.demand(report["packets_in"] == sum(verdicts.values()) + dropped, "every packet is accounted for")
-        self.demand(report["audit"]["broken"] == 0, f"{report['audit']['broken']} connections broken by the drain")
+        self.demand(report["connections"]["broken"] == 0, f"{report['connections']['broken']} connections broken by the drain")
 
     def tell(self):
         for chapter in (self.raise_lab, self.requests, self.drain, self.fourth_backend, self.killed_backend, self.replay):

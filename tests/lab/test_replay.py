@@ -81,8 +81,8 @@ def test_in_is_out_and_drops_and_kernel(programs, tmp_path, name):
     with PcapReader(str(capture)) as packets:
         total = sum(1 for _ in packets)
     assert report["packets_in"] == total
-    verdicts = {key: value["packets"] for key, value in report["verdicts"].items()}
-    drops = {key: value["packets"] for key, value in report["drops"].items()}
+    verdicts = {key: value["packets"] for key, value in report["verdicts"]["pass"].items()}
+    drops = {key: value["packets"] for key, value in report["verdicts"]["drop"].items()}
     assert sum(verdicts.values()) + sum(drops.values()) == total
     assert sum(drops.values()) == 0, drops
     by_flow = collections.defaultdict(set)
@@ -92,7 +92,7 @@ def test_in_is_out_and_drops_and_kernel(programs, tmp_path, name):
         left += 1
     assert left == verdicts["forward"] > 0
     assert all(len(backends) == 1 for backends in by_flow.values()), by_flow
-    assert report["audit"]["broken"] == 0
+    assert report["connections"]["broken"] == 0
 
 
 def test_a_drain_in_mid_capture_breaks_nothing(programs, tmp_path):
@@ -104,4 +104,4 @@ def test_a_drain_in_mid_capture_breaks_nothing(programs, tmp_path):
     name = "b" + backend.rsplit(".", 1)[1]
     out, report = replay(programs, tmp_path, capture, "--at", f"4:backend drain web {name}")
     assert {where for _, where in wrapped(out)} == {backend}
-    assert report["audit"]["broken"] == 0
+    assert report["connections"]["broken"] == 0

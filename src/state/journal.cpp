@@ -81,6 +81,7 @@ struct Journal::Impl {
         seatings_on_disk.insert(name.substr(seating_prefix.size()));
       }
     }
+    clean();
     return {};
   }
 

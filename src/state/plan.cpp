@@ -18,7 +18,8 @@ struct PoolView {
   std::shared_ptr<const Seating> seating;
   std::vector<const Backend*> backends;  // by member
   std::vector<MemberStatus> status;
-  std::vector<Row> rows;
+  RecentRows::Shared shared_rows;
+  std::span<const Row> rows;
 
   [[nodiscard]] std::uint32_t row_count() const { return static_cast<std::uint32_t>(rows.size()); }
   [[nodiscard]] const std::string& name(MemberIndex member) const { return seating->members[member].name; }
@@ -27,27 +28,17 @@ struct PoolView {
   }
 };
 
-PoolView view_without_rows(const SiteVersion& version, const std::string& name, const HealthView& health) {
+PoolView view_of(const SiteVersion& version, const std::string& name, const HealthView& health,
+                 RecentRows& recent) {
   PoolView view;
   view.pool = version.site.find_pool(name);
   if (view.pool == nullptr) return view;
   view.seating = version.seatings.at(name);
   view.backends = backends_by_member(*view.seating, *view.pool);
   view.status = statuses_of(*view.seating, *view.pool, health);
+  view.shared_rows = recent.get(view.seating, view.status, view.pool->hop_rules);
+  view.rows = *view.shared_rows;
   return view;
-}
-
-// The rows of both views; the second from the first where no seat was dealt.
-void fill_rows(PoolView& before, PoolView& after) {
-  if (before.pool != nullptr)
-    before.rows = build_rows(*before.seating, before.status, before.pool->hop_rules);
-  if (after.pool == nullptr) return;
-  if (before.seating == after.seating && before.pool->hop_rules == after.pool->hop_rules) {
-    after.rows = before.rows;
-    update_rows(after.rows, *after.seating, before.status, after.status, after.pool->hop_rules);
-  } else {
-    after.rows = build_rows(*after.seating, after.status, after.pool->hop_rules);
-  }
 }
 
 // Members of one view as members of the other, by name.
@@ -177,10 +168,9 @@ bool pool_changes(const SiteVersion& before, const SiteVersion& after, const std
 }
 
 PoolMoves pool_moves(const SiteVersion& before, const SiteVersion& after, const std::string& name,
-                     const HealthView& health) {
-  PoolView was = view_without_rows(before, name, health);
-  PoolView is = view_without_rows(after, name, health);
-  fill_rows(was, is);
+                     const HealthView& health, RecentRows& recent) {
+  const PoolView was = view_of(before, name, health, recent);
+  const PoolView is = view_of(after, name, health, recent);
   PoolMoves out;
   out.pool = name;
   out.rows = is.pool != nullptr ? is.row_count() : was.row_count();
@@ -217,7 +207,7 @@ bool Plan::needs_force() const {
                                               [](const PoolMoves& moves) { return moves.rows_breaking > 0; });
 }
 
-Plan compared(const SiteVersion& before, SiteVersion after, const HealthView& health) {
+Plan compared(const SiteVersion& before, SiteVersion after, const HealthView& health, RecentRows& recent) {
   Plan out;
   out.before = before;
   std::map<std::string, std::pair<const Pool*, const Pool*>> pools;  // before and after, in name order
@@ -225,14 +215,15 @@ Plan compared(const SiteVersion& before, SiteVersion after, const HealthView& he
   for (const Pool& pool : after.site.pools) pools[pool.name].second = &pool;
   for (const auto& [name, pair] : pools)
     if (pool_changes(before, after, name, pair.first, pair.second))
-      out.pools.push_back(pool_moves(before, after, name, health));
+      out.pools.push_back(pool_moves(before, after, name, health, recent));
   compare_services(before.site, after.site, out);
   for (std::string& warning : warnings_of(after.site)) out.warnings.push_back(std::move(warning));
   out.after = std::move(after);
   return out;
 }
 
-Result<Plan> plan(const SiteVersion& before, const HealthView& health, const Change& change) {
+Result<Plan> plan(const SiteVersion& before, const HealthView& health, const Change& change,
+                  RecentRows& recent) {
   auto site = applied(before.site, change);
   if (!site) return tl::unexpected(std::move(site.error()));
   if (*site == before.site) {
@@ -247,7 +238,12 @@ Result<Plan> plan(const SiteVersion& before, const HealthView& health, const Cha
   if (!seatings) return tl::unexpected(std::move(seatings.error()));
   after.seatings = std::move(*seatings);
   after.site = std::move(*site);
-  return compared(before, std::move(after), health);
+  return compared(before, std::move(after), health, recent);
+}
+
+Result<Plan> plan(const SiteVersion& before, const HealthView& health, const Change& change) {
+  RecentRows none;
+  return plan(before, health, change, none);
 }
 
 }  // namespace guideway

@@ -11,6 +11,7 @@
 
 #include "guideway/result.h"
 #include "state/change.h"
+#include "state/recent_rows.h"
 #include "state/site_version.h"
 
 namespace guideway {
@@ -57,9 +58,12 @@ struct Plan {
   [[nodiscard]] bool needs_force() const;
 };
 
-// Pure: check -> deal -> compare rows. Refuses what `applied` refuses.
+// Pure: check -> deal -> compare rows. Refuses what `applied` refuses. `recent` only saves time.
+[[nodiscard]] Result<Plan> plan(const SiteVersion& before, const HealthView& health, const Change& change,
+                                RecentRows& recent);
 [[nodiscard]] Result<Plan> plan(const SiteVersion& before, const HealthView& health, const Change& change);
 // What going from one version to another moves; `after` has its seatings already.
-[[nodiscard]] Plan compared(const SiteVersion& before, SiteVersion after, const HealthView& health);
+[[nodiscard]] Plan compared(const SiteVersion& before, SiteVersion after, const HealthView& health,
+                            RecentRows& recent);
 
 }  // namespace guideway

@@ -59,12 +59,14 @@ ServiceRule rule_of(const Service& service, std::size_t index) {
 struct SnapshotBuilder::Impl {
   OuterSources sources;
   NextHops& next_hops;
+  std::shared_ptr<RecentRows> recent;
   BackendIds backend_ids;
   ServiceIds service_ids;
   std::uint32_t pools_numbered = 0;
   std::map<std::string, BuiltPool> pools;  // of the newest snapshot
 
-  Impl(OuterSources outer, NextHops& hops) : sources(std::move(outer)), next_hops(hops) {}
+  Impl(OuterSources outer, NextHops& hops, std::shared_ptr<RecentRows> rows)
+      : sources(std::move(outer)), next_hops(hops), recent(std::move(rows)) {}
 
   Result<IpAddress> outer_source(const Pool& pool) const {
     const Family family = pool.backends.empty() ? Family::ipv4 : pool.backends.front().address.family;
@@ -107,10 +109,11 @@ struct SnapshotBuilder::Impl {
     return out;
   }
 
+  // From the pool's rows before, where only states and health changed: recent rows are few, pools can be many.
   std::vector<Row> rows_for(const Pool& pool, const std::shared_ptr<const Seating>& seating,
                             const std::vector<MemberStatus>& status, const BuiltPool* old) const {
     if (old == nullptr || old->seating != seating || !(old->pool.hop_rules == pool.hop_rules))
-      return build_rows(*seating, status, pool.hop_rules);
+      return *recent->get(seating, status, pool.hop_rules);
     std::vector<Row> rows = old->built->rows;
     update_rows(rows, *seating, old->status, status, pool.hop_rules);
     return rows;
@@ -142,28 +145,48 @@ struct SnapshotBuilder::Impl {
     return BuiltPool{pool, seating, std::move(status), std::move(built)};
   }
 
+  // Whether all backends and their timeouts are those of the newest snapshot, so that their ids are, too.
+  bool same_backends(const Site& site) const {
+    const auto same_one = [](const Backend& a, const Backend& b) {
+      return a.name == b.name && a.address == b.address;
+    };
+    return site.pools.size() == pools.size() &&
+           std::all_of(site.pools.begin(), site.pools.end(), [&](const Pool& pool) {
+             const auto found = pools.find(pool.name);
+             if (found == pools.end() || !(found->second.pool.timeouts == pool.timeouts)) return false;
+             const auto& old = found->second.pool.backends;
+             return std::equal(old.begin(), old.end(), pool.backends.begin(), pool.backends.end(), same_one);
+           });
+  }
+
   Result<void> assign_ids(const Site& site, milliseconds now) {
     std::vector<BackendIdentity> present;
     for (const Pool& pool : site.pools)
       for (const Backend& backend : pool.backends) present.push_back(identity(pool, backend));
-    if (auto assigned = backend_ids.assign(std::move(present), now, longest_timeout(site)); !assigned)
-      return assigned;
+    return backend_ids.assign(std::move(present), now, longest_timeout(site));
+  }
+
+  void name_services(const Site& site) {
     std::vector<std::string> services;
     for (const Service& service : site.services) services.push_back(service.name);
     service_ids.assign(services);
-    return {};
   }
 };
 
-SnapshotBuilder::SnapshotBuilder(OuterSources sources, NextHops& next_hops)
-    : impl_(std::make_unique<Impl>(std::move(sources), next_hops)) {}
+SnapshotBuilder::SnapshotBuilder(OuterSources sources, NextHops& next_hops,
+                                 std::shared_ptr<RecentRows> recent)
+    : impl_(std::make_unique<Impl>(std::move(sources), next_hops, std::move(recent))) {}
 SnapshotBuilder::~SnapshotBuilder() = default;
 
 Result<std::shared_ptr<const Snapshot>> SnapshotBuilder::build(const SiteVersion& version,
                                                                const HealthView& health, milliseconds now) {
-  if (auto checked = impl_->check(version.site); !checked) return tl::unexpected(std::move(checked.error()));
-  if (auto assigned = impl_->assign_ids(version.site, now); !assigned)
-    return tl::unexpected(std::move(assigned.error()));
+  if (!impl_->same_backends(version.site)) {
+    if (auto checked = impl_->check(version.site); !checked)
+      return tl::unexpected(std::move(checked.error()));
+    if (auto assigned = impl_->assign_ids(version.site, now); !assigned)
+      return tl::unexpected(std::move(assigned.error()));
+  }
+  impl_->name_services(version.site);
   std::map<std::string, BuiltPool> built;
   for (const Pool& pool : version.site.pools)
     built.emplace(pool.name, impl_->build_pool(version, pool, health));

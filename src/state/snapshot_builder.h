@@ -21,7 +21,9 @@ struct OuterSources {
 
 class SnapshotBuilder {
  public:
-  SnapshotBuilder(OuterSources sources, NextHops& next_hops);
+  // `recent`: the store's recent_rows(), where there is a store.
+  SnapshotBuilder(OuterSources sources, NextHops& next_hops,
+                  std::shared_ptr<RecentRows> recent = std::make_shared<RecentRows>());
   ~SnapshotBuilder();
 
   // `now` only ages the quarantine of backend ids. A refusal (no outer source, no id or next hop left) changes

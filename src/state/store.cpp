@@ -67,7 +67,7 @@ Result<Store> Store::open(std::optional<Journal> journal, std::optional<Site> se
 }
 
 Result<Plan> Store::plan(const Change& change, const HealthView& health) const {
-  return guideway::plan(current_, health, change);
+  return guideway::plan(current_, health, change, *recent_rows_);
 }
 
 Result<Plan> Store::carry_out(Plan plan, const CommitOptions& options) {
@@ -95,7 +95,7 @@ Result<Plan> Store::undo(const HealthView& health, const CommitOptions& options)
   SiteVersion after = *previous_;
   after.epoch = Epoch{to_index(current_.epoch) + 1};
   after.seatings = restored_seatings(current_, *previous_);
-  return carry_out(compared(current_, std::move(after), health), options);
+  return carry_out(compared(current_, std::move(after), health, *recent_rows_), options);
 }
 
 }  // namespace guideway

@@ -31,6 +31,9 @@ class Store {
   // The version before, as a change (its seatings come back with it, as a new epoch).
   [[nodiscard]] Result<Plan> undo(const HealthView& health, const CommitOptions& options);
 
+  // For the snapshot builder, so that what was planned is not computed again.
+  [[nodiscard]] const std::shared_ptr<RecentRows>& recent_rows() const { return recent_rows_; }
+
  private:
   Store(std::optional<Journal> journal, SiteVersion version, std::optional<SiteVersion> previous)
       : journal_(std::move(journal)), current_(std::move(version)), previous_(std::move(previous)) {}
@@ -39,6 +42,7 @@ class Store {
   std::optional<Journal> journal_;
   SiteVersion current_;
   std::optional<SiteVersion> previous_;  // what undo goes back to
+  std::shared_ptr<RecentRows> recent_rows_ = std::make_shared<RecentRows>();
 };
 
 }  // namespace guideway

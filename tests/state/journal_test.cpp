@@ -1,0 +1,296 @@
+// The journal: durable or not there at all, whenever the power fails; damage is found and named.
+#include "state/journal.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <fstream>
+#include <random>
+
+#include "scratch_directory.h"
+#include "simulated_disk.h"
+#include "sites.h"
+#include "state/plan.h"
+#include "state/seating_file.h"
+
+namespace guideway {
+namespace {
+
+SiteVersion after(const SiteVersion& version, const Change& change) {
+  auto planned = plan(version, {}, change);
+  EXPECT_TRUE(planned) << planned.error().text();
+  return planned->after;
+}
+
+SiteVersion first_version() { return after(SiteVersion{}, ReplaceSite{sites::site(3, 251)}); }
+
+// A chain with every kind of step: deals, a drain, a pool more, a pool less.
+std::vector<SiteVersion> chain() {
+  std::vector<SiteVersion> out{first_version()};
+  Pool other = sites::pool(2, 251);
+  other.name = "api";
+  for (const Change& change : std::vector<Change>{AddBackend{"web", sites::backend(4)},
+                                                  SetBackendState{"web", "web-1", BackendState::draining},
+                                                  AddPool{other}, RemoveBackend{"web", "web-1"},
+                                                  RemovePool{"api"}, AddBackend{"web", sites::backend(1)}})
+    out.push_back(after(out.back(), change));
+  return out;
+}
+
+bool same(const SiteVersion& a, const SiteVersion& b) {
+  if (a.epoch != b.epoch || !(a.site == b.site) || a.seatings.size() != b.seatings.size()) return false;
+  return std::all_of(a.seatings.begin(), a.seatings.end(),
+                     [&](const auto& entry) { return *entry.second == *b.seatings.at(entry.first); });
+}
+
+Journal open_on(const std::shared_ptr<Platters>& platters) {
+  auto journal = Journal::open(std::make_unique<SimulatedDisk>(platters));
+  EXPECT_TRUE(journal) << journal.error().text();
+  return std::move(*journal);
+}
+
+TEST(Journal, ANewOneIsEmpty) {
+  const Journal journal = open_on(std::make_shared<Platters>());
+  EXPECT_EQ(*journal.load(), std::nullopt);
+  EXPECT_EQ(*journal.load_previous(), std::nullopt);
+}
+
+TEST(Journal, GivesBackTheNewestAndTheOneBefore) {
+  const auto platters = std::make_shared<Platters>();
+  const auto versions = chain();
+  {
+    Journal journal = open_on(platters);
+    for (const SiteVersion& version : versions) ASSERT_TRUE(journal.store(version));
+  }
+  const Journal journal = open_on(platters);
+  EXPECT_TRUE(same(**journal.load(), versions.back()));
+  EXPECT_TRUE(same(**journal.load_previous(), versions[versions.size() - 2]));
+}
+
+TEST(Journal, APowerCutAfterAnyStepLeavesTheOldVersionOrTheNewOne) {
+  const auto versions = chain();
+  std::mt19937 random(7);
+  std::size_t cuts = 0;
+  for (std::size_t steps = 0;; ++steps) {
+    const auto platters = std::make_shared<Platters>();
+    platters->steps_until_cut = steps;
+    std::size_t stored = 0;  // versions that were acknowledged
+    {
+      Journal journal = open_on(platters);
+      for (const SiteVersion& version : versions) {
+        if (!journal.store(version)) break;
+        ++stored;
+      }
+    }
+    if (stored == versions.size()) break;
+    for (int outcome = 0; outcome < 20; ++outcome, ++cuts) {
+      const auto restarted = std::make_shared<Platters>();
+      restarted->files = restarted->durable = platters->after_cut(random);
+      Journal journal = open_on(restarted);
+      const auto found = journal.load();
+      ASSERT_TRUE(found) << "cut after step " << steps << ": " << found.error().text();
+      if (!*found) {
+        ASSERT_EQ(stored, 0U) << "cut after step " << steps;
+        continue;
+      }
+      // What was acknowledged is there; the one after it may be.
+      const std::size_t index = to_index((*found)->epoch) - 1;
+      ASSERT_TRUE(index + 1 == stored || index == stored) << "cut after step " << steps;
+      ASSERT_TRUE(same(**found, versions[index]));
+      // And the journal goes on from there.
+      if (index + 1 < versions.size()) {
+        ASSERT_TRUE(journal.store(versions[index + 1]));
+        ASSERT_TRUE(same(**open_on(restarted).load(), versions[index + 1]));
+      }
+    }
+  }
+  EXPECT_GT(cuts, 500U);
+}
+
+TEST(Journal, AStepThatFailsRefusesTheVersionAndKeepsTheOldOne) {
+  const auto versions = chain();
+  for (std::size_t failing = 0;; ++failing) {
+    const auto platters = std::make_shared<Platters>();
+    Journal journal = open_on(platters);
+    ASSERT_TRUE(journal.store(versions[0]));
+    platters->steps_until_cut = platters->steps + failing;
+    platters->fail_only = true;
+    const auto stored = journal.store(versions[1]);
+    const bool reached = platters->steps > platters->steps_until_cut;
+    const SiteVersion expected = stored ? versions[1] : versions[0];
+    EXPECT_TRUE(same(**journal.load(), expected)) << "step " << failing;
+    EXPECT_TRUE(same(**open_on(std::make_shared<Platters>(*platters)).load(), expected))
+        << "step " << failing;
+    // The next try goes through.
+    platters->fail_only = false;
+    platters->steps_until_cut = SIZE_MAX;
+    if (!stored) {
+      EXPECT_TRUE(journal.store(versions[1])) << "step " << failing;
+    }
+    EXPECT_TRUE(same(**open_on(platters).load(), versions[1]));
+    if (!reached) break;
+  }
+}
+
+TEST(Journal, EveryChangedByteIsFound) {
+  const auto platters = std::make_shared<Platters>();
+  ASSERT_TRUE(open_on(platters).store(first_version()));
+  for (const auto& [name, bytes] : std::map(platters->files)) {
+    for (std::size_t at = 0; at<bytes.size(); at += bytes.size()> 600 ? 7 : 1) {
+      const auto damaged = std::make_shared<Platters>();
+      damaged->files = platters->files;
+      damaged->files[name][at] = static_cast<char>(bytes[at] ^ 0x10);
+      const auto found = open_on(damaged).load();
+      ASSERT_FALSE(found) << name << " byte " << at;
+      ASSERT_NE(found.error().text().find("site-00000000000000000001.toml"), std::string::npos)
+          << found.error().text();
+    }
+  }
+}
+
+TEST(Journal, EveryTruncationIsFound) {
+  const auto platters = std::make_shared<Platters>();
+  ASSERT_TRUE(open_on(platters).store(first_version()));
+  for (const auto& [name, bytes] : std::map(platters->files)) {
+    for (std::size_t size = 0; size < bytes.size(); ++size) {
+      const auto damaged = std::make_shared<Platters>();
+      damaged->files = platters->files;
+      damaged->files[name].resize(size);
+      ASSERT_FALSE(open_on(damaged).load()) << name << " cut to " << size;
+    }
+  }
+}
+
+TEST(Journal, ADamagedNewestVersionIsNamedWithTheWayOut) {
+  const auto platters = std::make_shared<Platters>();
+  const auto versions = chain();
+  {
+    Journal journal = open_on(platters);
+    ASSERT_TRUE(journal.store(versions[0]));
+    ASSERT_TRUE(journal.store(versions[1]));
+  }
+  const std::string newest = "site-00000000000000000002.toml";
+  platters->files[newest] += "#";
+  EXPECT_EQ(
+      open_on(platters).load().error().text(),
+      "/simulated/site-00000000000000000002.toml: epoch 2 of the site cannot be used: the version is damaged "
+      "(its checksum does not fit); restore it from a backup, or move "
+      "/simulated/site-00000000000000000002.toml away to go on with epoch 1");
+  platters->files.erase(newest);
+  EXPECT_TRUE(same(**open_on(platters).load(), versions[0]));
+}
+
+TEST(Journal, ADrainWritesNoSeating) {
+  const auto platters = std::make_shared<Platters>();
+  Journal journal = open_on(platters);
+  const SiteVersion first = first_version();
+  ASSERT_TRUE(journal.store(first));
+  const std::size_t files = platters->files.size();
+  ASSERT_TRUE(journal.store(after(first, SetBackendState{"web", "web-1", BackendState::draining})));
+  EXPECT_EQ(platters->files.size(), files + 1);
+}
+
+TEST(Journal, KeepsABoundedNumberOfVersionsAndTheirSeatings) {
+  const auto platters = std::make_shared<Platters>();
+  Journal journal = open_on(platters);
+  SiteVersion version = first_version();
+  ASSERT_TRUE(journal.store(version));
+  for (int i = 0; i < 100; ++i) {
+    version = after(version, SetBackendWeight{"web", "web-1", static_cast<std::uint32_t>(101 + i)});
+    ASSERT_TRUE(journal.store(version));
+  }
+  EXPECT_EQ(platters->files.size(), 2 * Journal::versions_kept);  // each with its own seating
+}
+
+TEST(Journal, SweepsUpWhatACutLeftBehind) {
+  const auto platters = std::make_shared<Platters>();
+  ASSERT_TRUE(open_on(platters).store(first_version()));
+  const std::size_t files = platters->files.size();
+  platters->files["site-00000000000000000002.toml.tmp"] = "half";
+  platters->files["seating-0123456789abcdef0123456789abcdef"] = "an orphan";
+  platters->files["notes.txt"] = "an operator's own file";
+  Journal journal = open_on(platters);
+  ASSERT_TRUE(journal.load());
+  EXPECT_EQ(platters->files.size(), files + 1);
+  EXPECT_TRUE(platters->files.contains("notes.txt"));
+}
+
+TEST(Journal, AnOldEpochIsRefused) {
+  Journal journal = open_on(std::make_shared<Platters>());
+  ASSERT_TRUE(journal.store(first_version()));
+  EXPECT_FALSE(journal.store(first_version()));
+}
+
+TEST(JournalDirectory, ASecondDaemonIsRefusedWithTheHoldersPid) {
+  const ScratchDirectory scratch;
+  const auto held = Journal::open(scratch.path() / "state");
+  ASSERT_TRUE(held) << held.error().text();
+  const auto second = Journal::open(scratch.path() / "state");
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().what, fmt::format("the state directory is in use by process {}", getpid()));
+}
+
+TEST(JournalDirectory, TheLockIsFreedWithTheJournal) {
+  const ScratchDirectory scratch;
+  ASSERT_TRUE(Journal::open(scratch.path()));
+  EXPECT_TRUE(Journal::open(scratch.path()));
+}
+
+TEST(JournalDirectory, APathThatIsAFileIsRefused) {
+  const ScratchDirectory scratch;
+  std::ofstream(scratch.path() / "file") << "x";
+  EXPECT_FALSE(Journal::open(scratch.path() / "file"));
+}
+
+TEST(JournalDirectory, KillAtAnyMomentLeavesAWholeVersion) {
+  const auto versions = chain();
+  for (int delay_us = 0; delay_us < 30000; delay_us += 1500) {
+    const ScratchDirectory scratch;
+    const pid_t child = fork();
+    if (child == 0) {
+      auto journal = Journal::open(scratch.path());
+      if (!journal) _exit(1);
+      for (const SiteVersion& version : versions)
+        if (!journal->store(version)) _exit(2);
+      pause();
+      _exit(0);
+    }
+    ASSERT_GT(child, 0);
+    usleep(static_cast<useconds_t>(delay_us));
+    kill(child, SIGKILL);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status)) << "the writer ended by itself";
+    const auto journal = Journal::open(scratch.path());
+    ASSERT_TRUE(journal) << journal.error().text();
+    const auto found = journal->load();
+    ASSERT_TRUE(found) << found.error().text();
+    if (*found) {
+      EXPECT_TRUE(same(**found, versions[to_index((*found)->epoch) - 1]));
+    }
+  }
+}
+
+TEST(SeatingFile, GivesBackWhatWasWritten) {
+  const Seating seating = *first_version().seatings.at("web");
+  const auto parsed = parse_seating(seating_bytes(seating));
+  ASSERT_TRUE(parsed) << parsed.error().text();
+  EXPECT_EQ(*parsed, seating);
+}
+
+// Whoever can write the file can also write its hash, so the parser trusts nothing.
+TEST(SeatingFile, EveryTruncationAndHugeCountIsRefused) {
+  const std::string bytes = seating_bytes(*first_version().seatings.at("web"));
+  for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(parse_seating(bytes.substr(0, size)));
+  for (const std::size_t at : {16U, 17U, 18U, 19U, 20U, 21U, 22U, 23U, 28U}) {
+    std::string huge = bytes;
+    huge[at] = '\xff';
+    EXPECT_FALSE(parse_seating(huge)) << at;
+  }
+}
+
+}  // namespace
+}  // namespace guideway

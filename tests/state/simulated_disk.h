@@ -1,0 +1,100 @@
+// Simulated disk: a directory in memory that tells what is durable from what is not, for cutting the power.
+// What: every operation of the journal is a step; after a chosen number of steps the power fails, and durable()
+//       makes the directory as a machine would find it: names since the last sync_names() may or may not be there,
+//       the bytes of a file being written may be cut anywhere.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "state/disk.h"
+
+namespace guideway {
+
+// What is on the platters; outlives the Disk objects that use it.
+struct Platters {
+  std::map<std::string, std::string> files;               // as running programs see them
+  std::map<std::string, std::string> durable;             // as they were at the last sync_names()
+  std::vector<std::map<std::string, std::string>> since;  // after each name operation since then
+  std::size_t steps = 0;
+  std::size_t steps_until_cut = SIZE_MAX;
+  bool fail_only = false;  // the step fails, but the power stays on
+
+  [[nodiscard]] bool cut() const { return steps > steps_until_cut && !fail_only; }
+
+  // The directory after a power cut and a restart. Journalling file systems keep name operations in their order, so
+  // that some first part of those since the last sync is there.
+  [[nodiscard]] std::map<std::string, std::string> after_cut(std::mt19937& random) const {
+    if (since.empty()) return durable;
+    const std::size_t kept = std::uniform_int_distribution<std::size_t>(0, since.size())(random);
+    return kept == 0 ? durable : since[kept - 1];
+  }
+};
+
+class SimulatedDisk final : public Disk {
+ public:
+  explicit SimulatedDisk(std::shared_ptr<Platters> platters) : platters_(std::move(platters)) {}
+
+  Result<std::vector<std::string>> list() override {
+    std::vector<std::string> out;
+    for (const auto& [name, bytes] : platters_->files) out.push_back(name);
+    return out;
+  }
+  Result<std::string> read(const std::string& name) override {
+    const auto found = platters_->files.find(name);
+    if (found == platters_->files.end()) return fail(ErrorKind::internal, "no such file", name);
+    return found->second;
+  }
+  Result<void> write(const std::string& name, std::string_view bytes) override {
+    if (!step()) {
+      // The file may be there with any first part of its bytes.
+      platters_->since.push_back(platters_->files);
+      for (const std::size_t part : {std::size_t{0}, bytes.size() / 2, bytes.size() - 1}) {
+        platters_->since.push_back(platters_->files);
+        platters_->since.back()[name] = bytes.substr(0, part);
+      }
+      return off();
+    }
+    platters_->files[name] = bytes;
+    named();
+    return {};
+  }
+  Result<void> rename(const std::string& from, const std::string& to) override {
+    if (!step()) return off();
+    auto node = platters_->files.extract(from);
+    if (node.empty()) return fail(ErrorKind::internal, "no such file", from);
+    platters_->files[to] = std::move(node.mapped());
+    named();
+    return {};
+  }
+  Result<void> remove(const std::string& name) override {
+    if (!step()) return off();
+    platters_->files.erase(name);
+    named();
+    return {};
+  }
+  Result<void> sync_names() override {
+    if (!step()) return off();
+    platters_->durable = platters_->files;
+    platters_->since.clear();
+    return {};
+  }
+  [[nodiscard]] std::string place(const std::string& name) const override { return "/simulated/" + name; }
+
+ private:
+  bool step() {
+    ++platters_->steps;
+    if (platters_->fail_only) return platters_->steps != platters_->steps_until_cut + 1;
+    return platters_->steps <= platters_->steps_until_cut;
+  }
+  void named() { platters_->since.push_back(platters_->files); }
+  static Result<void> off() { return fail(ErrorKind::internal, "the power is off"); }
+  std::shared_ptr<Platters> platters_;
+};
+
+}  // namespace guideway

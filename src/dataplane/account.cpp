@@ -53,8 +53,9 @@ void account(const PipelineParts& parts, Burst& burst, Outputs& out) {
   std::uint64_t bytes_in = 0;
   for (std::size_t i = 0; i < burst.size; ++i) {
     bytes_in += burst.bytes[i];
-    const bool unmatched = burst.service[i] != nullptr && (burst.verdict[i] == Verdict::kernel ||
-                                                           burst.verdict[i] == Verdict::drop_unmatched);
+    const bool unmatched =
+        burst.service[i] != nullptr && burst.parsed[i].kind != PacketKind::icmp &&
+        (burst.verdict[i] == Verdict::kernel || burst.verdict[i] == Verdict::drop_unmatched);
     if (unmatched) parts.counters.service(burst.service[i]->id).unmatched.add(1);
     if (burst.verdict[i] == Verdict::forward) count_forwarded(parts.counters, burst, i);
     dispatch(burst, i, out);

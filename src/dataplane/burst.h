@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "dataplane/key_bytes.h"
 #include "net/packet.h"
 #include "snapshot/snapshot.h"
 #include "snapshot/verdict.h"
@@ -18,11 +19,6 @@
 namespace guideway {
 
 inline constexpr std::size_t burst_max = 32;
-
-// The flow key's bytes (13 or 37), written with full-width stores; what lies behind them is undefined.
-struct alignas(8) KeyBytes {
-  std::array<std::uint8_t, 40> bytes;
-};
 
 // Where a packet is sent: hop 0 is the frame's destination, the further ones stand in the GUE hop list.
 struct HopList {
@@ -45,6 +41,9 @@ struct Burst {
   // find_service
   std::array<const SnapshotService*, burst_max> service;
   std::array<const SnapshotPool*, burst_max> pool;
+  std::uint32_t quoted = 0;  // bit i: an ICMP error; `key` is that of the flow it quotes
+  std::array<std::uint16_t, burst_max> answer_mtu;  // with Verdict::answer: 0 answers an echo, else too big
+
   // hash_flows
   std::array<std::uint64_t, burst_max> hash;  // flow hash
   std::array<const Row*, burst_max> row;

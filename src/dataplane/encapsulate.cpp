@@ -4,6 +4,7 @@
 #include "dataplane/stages.h"
 #include "net/ethernet.h"
 #include "net/gue.h"
+#include "net/icmp.h"
 
 namespace guideway::stages {
 namespace {
@@ -35,7 +36,22 @@ void write_outer(std::uint8_t* to, const Wrapping& wrapping) {
   net::write_gue_outer(to, outer);
 }
 
-Verdict wrap(const PipelineParts& parts, Burst& burst, std::size_t i) {
+// A packet that does not fit behind its outer headers. The sender is told where that helps and where it may be done:
+// not about an ICMP error, nor to an address where nobody is.
+Verdict judge_too_big(TokenBucket& errors, std::uint32_t now_ms, Burst& burst, std::size_t i,
+                      std::size_t room) {
+  const Packet& packet = burst.parsed[i];
+  if (!packet.dont_fragment || (burst.quoted >> i & 1) != 0) return Verdict::drop_too_big;
+  const auto* ip = rte_pktmbuf_mtod_offset(burst.packets[i], const std::uint8_t*, packet.ip_offset);
+  if (!net::can_be_answered(packet.family, net::source_address(ip, packet.family)))
+    return Verdict::drop_too_big;
+  if (!errors.take(now_ms)) return Verdict::drop_too_big;
+  burst.answer_mtu[i] = static_cast<std::uint16_t>(room);
+  return Verdict::answer;
+}
+
+Verdict wrap(const PipelineParts& parts, TokenBucket& errors, std::uint32_t now_ms, Burst& burst,
+             std::size_t i) {
   const SnapshotPool& pool = *burst.pool[i];
   const HopList& hops = burst.hops[i];
   const Packet& packet = burst.parsed[i];
@@ -48,9 +64,12 @@ Verdict wrap(const PipelineParts& parts, Burst& burst, std::size_t i) {
 
   const Family family = pool.outer_source.family;
   const std::size_t outer_size = net::gue_outer_size(family, hops.count - std::size_t{1});
-  if (outer_size + packet.ip_length > port.mtu.load(std::memory_order_relaxed)) return Verdict::drop_too_big;
+  const std::size_t mtu = port.mtu.load(std::memory_order_relaxed);
+  if (outer_size + packet.ip_length > mtu) [[unlikely]]
+    return mtu <= outer_size ? Verdict::drop_too_big
+                             : judge_too_big(errors, now_ms, burst, i, mtu - outer_size);
 
-  const std::size_t l2_size = net::ethernet_size + (port.vlan != 0 ? net::vlan_tag_size : 0);
+  const std::size_t l2_size = link_size(port);
   std::uint8_t* frame = reframe(burst.packets[i], packet, l2_size + outer_size, parts.mbufs);
   if (frame == nullptr) return Verdict::drop_no_buffer;
   write_ethernet(frame, next_hop.mac, port,
@@ -62,9 +81,9 @@ Verdict wrap(const PipelineParts& parts, Burst& burst, std::size_t i) {
 
 }  // namespace
 
-void encapsulate(const PipelineParts& parts, Burst& burst) {
+void encapsulate(const PipelineParts& parts, TokenBucket& errors, std::uint32_t now_ms, Burst& burst) {
   for (std::size_t i = 0; i < burst.size; ++i)
-    if (burst.verdict[i] == Verdict::forward) burst.verdict[i] = wrap(parts, burst, i);
+    if (burst.verdict[i] == Verdict::forward) burst.verdict[i] = wrap(parts, errors, now_ms, burst, i);
 }
 
 }  // namespace guideway::stages

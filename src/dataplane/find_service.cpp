@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <cstring>
 
 #include "dataplane/stages.h"
 #include "net/gue.h"
+#include "net/icmp.h"
 
 namespace guideway::stages {
 namespace {
@@ -62,14 +64,59 @@ Verdict judge_ported(const Snapshot& snapshot, const rte_mbuf& mbuf, const Packe
   return match.unmatched_drop ? Verdict::drop_unmatched : Verdict::kernel;
 }
 
-Verdict judge_rest(const Snapshot& snapshot, const rte_mbuf& mbuf, const Packet& packet,
+// An error about a packet of ours: it goes where the flow it quotes goes. The quoted packet went from the service
+// address to the client, so its key is that of the flow with both sides changed over.
+Verdict judge_icmp_error(const Snapshot& snapshot, std::span<const std::uint8_t> ip, const Packet& packet,
+                         ServiceMatch& match, KeyBytes& key) {
+  const auto quoted = ip.subspan(packet.l4_offset + net::icmp_size);
+  Packet quote;
+  if (!net::parse_quote(quoted, packet.family, quote)) return Verdict::drop_icmp_unknown_flow;
+  const std::uint8_t* service = net::source_address(quoted.data(), packet.family);
+  const std::size_t address_size = packet.family == Family::ipv4 ? 4 : 16;
+  if (std::memcmp(service, net::destination_address(ip.data(), packet.family), address_size) != 0)
+    return Verdict::drop_icmp_unknown_flow;
+  const ServiceMatch found = snapshot.lookup.find(packet.family, service, quote.protocol, quote.source_port);
+  if (found.kind != ServiceMatch::Kind::service) return Verdict::drop_icmp_unknown_flow;
+  match = found;
+  write_key(key, packet.family, net::destination_address(quoted.data(), packet.family), service,
+            quote.destination_port, quote.source_port, quote.protocol);
+  return Verdict::forward;
+}
+
+Verdict judge_icmp(const Snapshot& snapshot, std::span<const std::uint8_t> ip, Burst& burst, std::size_t i,
                    ServiceMatch& match) {
+  const Packet& packet = burst.parsed[i];
+  const std::uint8_t* icmp = ip.data() + packet.l4_offset;
+  if (net::is_icmp_error(packet.family, icmp[0])) {
+    burst.quoted |= 1U << i;
+    return judge_icmp_error(snapshot, ip, packet, match, burst.key[i]);
+  }
+  if (!net::is_icmp_echo(packet.family, icmp[0], icmp[1])) return Verdict::kernel;
+  switch (static_cast<Ping>(match.ping)) {
+    case Ping::answer:
+      burst.answer_mtu[i] = 0;
+      return net::can_be_answered(packet.family, net::source_address(ip.data(), packet.family))
+                 ? Verdict::answer
+                 : Verdict::drop_icmp_malformed;
+    case Ping::forward:
+      return Verdict::forward;
+    case Ping::kernel:
+      break;
+  }
+  return Verdict::kernel;
+}
+
+Verdict judge_rest(const Snapshot& snapshot, Burst& burst, std::size_t i, ServiceMatch& match) {
+  const Packet& packet = burst.parsed[i];
+  // A quote may reach into a further segment; what cannot be gathered is judged by what is at hand.
+  rte_mbuf& mbuf = *burst.packets[i];
+  if (packet.kind == PacketKind::icmp && mbuf.nb_segs > 1) (void)rte_pktmbuf_linearize(&mbuf);
   const auto ip = ip_bytes(mbuf, packet);
   match = snapshot.lookup.find_address(packet.family, net::destination_address(ip.data(), packet.family));
   if (match.kind == ServiceMatch::Kind::not_ours) return Verdict::kernel;
   if (packet.l4 != Verdict::forward) return packet.l4;
   if (packet.kind == PacketKind::fragment) return Verdict::drop_fragment;
-  if (packet.kind == PacketKind::icmp) return Verdict::kernel;
+  if (packet.kind == PacketKind::icmp) return judge_icmp(snapshot, ip, burst, i, match);
   if (is_wrapped(snapshot, ip, packet)) return Verdict::drop_loop;
   return match.unmatched_drop ? Verdict::drop_unmatched : Verdict::kernel;
 }
@@ -83,7 +130,7 @@ void find_service(const Snapshot& snapshot, Burst& burst) {
     const bool ported = packet.kind == PacketKind::tcp || packet.kind == PacketKind::udp;
     ServiceMatch match;
     burst.verdict[i] = ported ? judge_ported(snapshot, *burst.packets[i], packet, match)
-                              : judge_rest(snapshot, *burst.packets[i], packet, match);
+                              : judge_rest(snapshot, burst, i, match);
     if (match.kind == ServiceMatch::Kind::not_ours) continue;
     burst.service[i] = &snapshot.services[match.service];
     burst.pool[i] = burst.service[i]->pool;

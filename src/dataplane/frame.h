@@ -22,6 +22,11 @@ namespace guideway {
 [[nodiscard]] std::uint8_t* reframe(rte_mbuf*& mbuf, const Packet& packet, std::size_t headers,
                                     rte_mempool* mbufs);
 
+// Ethernet header and the port's tag.
+[[nodiscard]] inline std::size_t link_size(const PortView& port) {
+  return net::ethernet_size + (port.vlan != 0 ? net::vlan_tag_size : 0);
+}
+
 // Destination, source, and the port's VLAN tag where it has one.
 inline void write_ethernet(std::uint8_t* to, const MacAddress& destination, const PortView& port,
                            std::uint16_t ethertype) {

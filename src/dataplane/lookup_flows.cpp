@@ -1,7 +1,9 @@
 #include <rte_prefetch.h>
 
 #include "dataplane/flow_class.h"
+#include "dataplane/key_bytes.h"
 #include "dataplane/stages.h"
+#include "net/protocols.h"
 
 namespace guideway::stages {
 namespace {
@@ -30,6 +32,18 @@ MemberIndex lookup(FlowTable& flows, const Snapshot& snapshot, const SnapshotPoo
   return slot;
 }
 
+// For the flow that an ICMP error quotes: nothing is written, and RSS may have brought it to another worker than its
+// flow.
+MemberIndex lookup_quoted(const PipelineParts& parts, const Snapshot& snapshot, const SnapshotPool& pool,
+                          bool tcp, std::uint64_t hash, std::uint32_t now_ms) {
+  BackendId id = parts.flows.find(hash, now_ms);
+  for (const FlowTable* peer : parts.peers) {
+    if (id != no_backend) break;
+    id = peer->find(hash, now_ms);
+  }
+  return id == no_backend ? no_member : serving_slot(snapshot, pool, id, tcp);
+}
+
 }  // namespace
 
 void lookup_flows(const PipelineParts& parts, const Snapshot& snapshot, std::uint32_t now_ms, Burst& burst) {
@@ -44,6 +58,12 @@ void lookup_flows(const PipelineParts& parts, const Snapshot& snapshot, std::uin
     const SnapshotPool& pool = *burst.pool[i];
     // A SYN is always a new decision, even on a known tuple.
     if (!pool.flow_table || is_syn(burst.parsed[i])) continue;
+    if (burst.parsed[i].kind == PacketKind::icmp) [[unlikely]] {
+      if ((burst.quoted >> i & 1) == 0) continue;
+      const bool tcp = key_protocol(burst.key[i], burst.parsed[i].family) == net::protocol_tcp;
+      burst.tracked[i] = lookup_quoted(parts, snapshot, pool, tcp, burst.hash[i], now_ms);
+      continue;
+    }
     burst.tracked[i] = lookup(parts.flows, snapshot, pool, burst.parsed[i], burst.hash[i], now_ms);
   }
 }

@@ -19,20 +19,6 @@ bool checksum_known_good(const PortView& port, const rte_mbuf& mbuf) {
   return port.rx_ip_checksum && (mbuf.ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) == RTE_MBUF_F_RX_IP_CKSUM_GOOD;
 }
 
-// The key's bytes, by full-width stores so that the hash's wide loads need not wait for them.
-void write_key(const std::uint8_t* ip, const Packet& packet, KeyBytes& key) {
-  const std::uint64_t ports_and_protocol = std::uint64_t{net::swap16(packet.source_port)} |
-                                           std::uint64_t{net::swap16(packet.destination_port)} << 16 |
-                                           std::uint64_t{packet.protocol} << 32;
-  const std::size_t addresses = packet.family == Family::ipv4 ? 8 : 32;
-  if (packet.family == Family::ipv4) {
-    std::memcpy(key.bytes.data(), net::source_address(ip, Family::ipv4), 8);
-  } else {
-    std::memcpy(key.bytes.data(), net::source_address(ip, Family::ipv6), 32);
-  }
-  net::store(key.bytes.data() + addresses, ports_and_protocol);
-}
-
 Verdict parse_ip_of(const PortView& port, rte_mbuf& mbuf, std::size_t offset, Family family, Packet& packet) {
   const auto bytes = [&] {
     return std::span<const std::uint8_t>(rte_pktmbuf_mtod(&mbuf, const std::uint8_t*), mbuf.data_len)
@@ -59,8 +45,10 @@ Verdict parse_frame(const PortView& port, rte_mbuf& mbuf, Packet& packet, KeyByt
   if (ethernet.ethertype != ethertype_ipv4 && ethernet.ethertype != ethertype_ipv6) return Verdict::kernel;
   const Family family = ethernet.ethertype == ethertype_ipv4 ? Family::ipv4 : Family::ipv6;
   const Verdict verdict = parse_ip_of(port, mbuf, ethernet.payload_offset, family, packet);
-  if (verdict == Verdict::forward)
-    write_key(rte_pktmbuf_mtod_offset(&mbuf, const std::uint8_t*, packet.ip_offset), packet, key);
+  if (verdict != Verdict::forward) return verdict;
+  const auto* ip = rte_pktmbuf_mtod_offset(&mbuf, const std::uint8_t*, packet.ip_offset);
+  write_key(key, family, net::source_address(ip, family), net::destination_address(ip, family),
+            packet.source_port, packet.destination_port, packet.protocol);
   return verdict;
 }
 
@@ -68,6 +56,7 @@ Verdict parse_frame(const PortView& port, rte_mbuf& mbuf, Packet& packet, KeyByt
 
 void parse(const PipelineParts& parts, Burst& burst) {
   const PortView& port = parts.ports.ports[burst.port];
+  burst.quoted = 0;
   for (std::size_t i = 0; i < burst.size; ++i) rte_prefetch0(rte_pktmbuf_mtod(burst.packets[i], void*));
   for (std::size_t i = 0; i < burst.size; ++i) {
     rte_mbuf& mbuf = *burst.packets[i];

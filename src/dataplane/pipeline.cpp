@@ -10,7 +10,8 @@ void Pipeline::run(Burst& burst, const Snapshot& snapshot, std::uint32_t now_ms,
   stages::hash_flows(burst);
   stages::lookup_flows(parts_, snapshot, now_ms, burst);
   stages::choose_backend(parts_, now_ms, burst);
-  stages::encapsulate(parts_, burst);
+  stages::encapsulate(parts_, errors_, now_ms, burst);
+  stages::answer(parts_, burst);
   stages::account(parts_, burst, out);
 }
 

@@ -12,6 +12,7 @@
 #include "dataplane/burst.h"
 #include "dataplane/flow_table.h"
 #include "dataplane/outputs.h"
+#include "dataplane/token_bucket.h"
 #include "snapshot/counters.h"
 #include "snapshot/next_hops.h"
 #include "snapshot/port_table.h"
@@ -51,6 +52,7 @@ class Pipeline {
 
  private:
   PipelineParts parts_;
+  TokenBucket errors_{1000, 50};  // ICMP errors that this worker makes
 };
 
 }  // namespace guideway

@@ -9,6 +9,7 @@
 #include "dataplane/burst.h"
 #include "dataplane/outputs.h"
 #include "dataplane/pipeline.h"
+#include "dataplane/token_bucket.h"
 
 namespace guideway::stages {
 
@@ -22,8 +23,10 @@ void hash_flows(Burst& burst);
 void lookup_flows(const PipelineParts& parts, const Snapshot& snapshot, std::uint32_t now_ms, Burst& burst);
 // The hops: the flow's backend, then its row's; new flows are remembered.
 void choose_backend(const PipelineParts& parts, std::uint32_t now_ms, Burst& burst);
-// Wraps the packet and writes the frame for its next hop.
-void encapsulate(const PipelineParts& parts, Burst& burst);
+// Wraps the packet and writes the frame for its next hop. `errors` bounds what is said about packets too big for it.
+void encapsulate(const PipelineParts& parts, TokenBucket& errors, std::uint32_t now_ms, Burst& burst);
+// Turns packets into the answers to them: echo replies, and ICMP errors about packets that are too big.
+void answer(const PipelineParts& parts, Burst& burst);
 // Counts every packet once and puts it into its outbox or frees it.
 void account(const PipelineParts& parts, Burst& burst, Outputs& out);
 

@@ -154,7 +154,37 @@ Verdict parse_ipv6(Bytes bytes, std::size_t length_available, Packet& out) {
   return parse_above_ip(bytes, out);
 }
 
+// The quote's IP header alone. Its length field tells of bytes that are not here, so it bounds nothing.
+bool parse_quoted_ip(Bytes bytes, Family family, Packet& out) {
+  const std::size_t fixed = family == Family::ipv4 ? ipv4_size : ipv6_size;
+  if (bytes.size() < fixed || bytes[0] >> 4 != static_cast<std::uint8_t>(family)) return false;
+  out.family = family;
+  out.ip_length = 0xffff;
+  if (family == Family::ipv6) {
+    out.protocol = bytes[6];
+    out.l4_offset = ipv6_size;
+    return walk_extensions(bytes, out) == Verdict::forward;
+  }
+  const std::size_t header = std::size_t{bytes[0]} % 16 * 4;
+  if (header < ipv4_size) return false;
+  out.protocol = bytes[9];
+  out.l4_offset = static_cast<std::uint16_t>(header);
+  out.fragment_offset = static_cast<std::uint16_t>((load_be16(bytes.data() + 6) & 0x1fff) * 8);
+  return true;
+}
+
 }  // namespace
+
+bool parse_quote(std::span<const std::uint8_t> bytes, Family family, Packet& out) {
+  constexpr std::size_t l4_quoted = 8;
+  out = Packet{};
+  if (!parse_quoted_ip(bytes, family, out) || out.fragment_offset != 0) return false;
+  if (out.protocol != protocol_tcp && out.protocol != protocol_udp) return false;
+  if (out.l4_offset + l4_quoted > bytes.size()) return false;
+  out.source_port = load_be16(bytes.data() + out.l4_offset);
+  out.destination_port = load_be16(bytes.data() + out.l4_offset + 2);
+  return true;
+}
 
 Verdict parse_ip(std::span<const std::uint8_t> bytes, std::size_t length_available, Family family,
                  bool checksum_known_good, Packet& out) {

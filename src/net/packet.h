@@ -57,6 +57,10 @@ namespace net {
 [[nodiscard]] Verdict parse_ip(std::span<const std::uint8_t> bytes, std::size_t length_available,
                                Family family, bool checksum_known_good, Packet& out);
 
+// Parses a packet as an ICMP error quotes it: cut anywhere behind the first 8 bytes of TCP or UDP, with whatever TTL
+// and checksum it had on its way. True when it names a flow: family, protocol, ports and l4_offset are set then.
+[[nodiscard]] bool parse_quote(std::span<const std::uint8_t> bytes, Family family, Packet& out);
+
 // Source and destination address of a parsed packet: 4 or 16 bytes each, the destination behind the source.
 [[nodiscard]] inline const std::uint8_t* source_address(const std::uint8_t* ip, Family family) {
   return ip + (family == Family::ipv4 ? 12 : 8);

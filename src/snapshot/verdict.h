@@ -31,7 +31,7 @@ enum class Verdict : std::uint8_t {
   drop_loop,                 // already wrapped by a director
   drop_unmatched,            // service address, no such protocol or port, unmatched = "drop"
   drop_icmp_unknown_flow,    // an ICMP error whose quote names no flow of ours
-  drop_icmp_malformed,       // an ICMP message cut short
+  drop_icmp_malformed,       // an ICMP message cut short, or from an address that nobody can have
   drop_no_backend_syn,       // nobody takes new flows: TCP SYN
   drop_no_backend_udp,       // nobody takes new flows: UDP
   drop_no_backend,           // the row has no hop at all

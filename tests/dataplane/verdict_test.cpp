@@ -234,7 +234,7 @@ std::vector<Case> egress_cases() {
   };
   return {
       {"exactly the egress MTU", good, Verdict::forward, mtu(wrapped_size)},
-      {"one byte beyond the egress MTU", good, Verdict::drop_too_big, mtu(wrapped_size - 1)},
+      {"one byte beyond the egress MTU", good, Verdict::answer, mtu(wrapped_size - 1)},
       {"the neighbour has no MAC", good, Verdict::drop_next_hop_unresolved,
        [](auto& d) { d.next_hops.set(d.pool.backends[0].next_hop, {}); }},
       {"the egress link is down", good, Verdict::drop_port_down,

@@ -19,6 +19,7 @@ class Context {
   virtual Result<Plan> plan(const Change& change) = 0;
   // Durable and published to the workers when it returns.
   virtual Result<Plan> commit(const Change& change, const CommitOptions& options) = 0;
+  virtual Result<Plan> plan_undo() = 0;
   virtual Result<Plan> undo(const CommitOptions& options) = 0;
   virtual Live* live() = 0;  // nullptr offline
 };

@@ -28,6 +28,8 @@ using HealthView = std::map<std::string, std::map<std::string, Health>>;
 // pools in name order as pairs of XXH3(name, 0) and digest).
 [[nodiscard]] std::uint64_t site_digest(const SiteVersion& version);
 [[nodiscard]] std::uint64_t site_digest(const SiteVersion& version, const Pool& pool);
+// The whole site's from its pools', by name.
+[[nodiscard]] std::uint64_t site_digest(const std::map<std::string, std::uint64_t>& pools);
 
 struct BackendMoves {
   std::string pool, backend;

@@ -57,18 +57,22 @@ std::uint64_t site_digest(const SiteVersion& version, const Pool& pool) {
   return site_digest(*seating->second, states_of(*seating->second, pool), pool.hop_rules);
 }
 
-std::uint64_t site_digest(const SiteVersion& version) {
-  std::map<std::string_view, const Pool*> by_name;
-  for (const Pool& pool : version.site.pools) by_name.emplace(pool.name, &pool);
+std::uint64_t site_digest(const std::map<std::string, std::uint64_t>& pools) {
   std::string pairs;
   const auto put = [&pairs](std::uint64_t value) {
     for (unsigned shift = 0; shift < 64; shift += 8) pairs += static_cast<char>(value >> shift);
   };
-  for (const auto& [name, pool] : by_name) {
+  for (const auto& [name, digest] : pools) {
     put(xxh3(name, 0));
-    put(site_digest(version, *pool));
+    put(digest);
   }
   return xxh3(pairs, 0);
+}
+
+std::uint64_t site_digest(const SiteVersion& version) {
+  std::map<std::string, std::uint64_t> pools;
+  for (const Pool& pool : version.site.pools) pools.emplace(pool.name, site_digest(version, pool));
+  return site_digest(pools);
 }
 
 }  // namespace guideway

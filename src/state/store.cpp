@@ -9,14 +9,6 @@
 namespace guideway {
 namespace {
 
-Result<void> check_epoch(const SiteVersion& current, const CommitOptions& options) {
-  if (!options.expect_epoch || *options.expect_epoch == current.epoch) return {};
-  return fail(ErrorKind::stale,
-              fmt::format("the site is at epoch {}, not {}", to_index(current.epoch),
-                          to_index(*options.expect_epoch)),
-              {}, "look at the present site and make the change again from there");
-}
-
 Error force_wanted(const Plan& plan) {
   std::string what;
   for (const PoolMoves& moves : plan.pools) {
@@ -48,6 +40,14 @@ Result<SiteVersion> first_version(const std::optional<Site>& seed) {
 
 }  // namespace
 
+Result<void> check_epoch(const SiteVersion& current, const CommitOptions& options) {
+  if (!options.expect_epoch || *options.expect_epoch == current.epoch) return {};
+  return fail(ErrorKind::stale,
+              fmt::format("the site is at epoch {}, not at epoch {}", to_index(current.epoch),
+                          to_index(*options.expect_epoch)),
+              {}, "look at the present site and make the change again from there");
+}
+
 Result<Store> Store::open(std::optional<Journal> journal, std::optional<Site> seed) {
   std::optional<SiteVersion> previous;
   if (journal) {
@@ -70,7 +70,20 @@ Result<Plan> Store::plan(const Change& change, const HealthView& health) const {
   return guideway::plan(current_, health, change, *recent_rows_);
 }
 
-Result<Plan> Store::carry_out(Plan plan, const CommitOptions& options) {
+Result<Plan> Store::plan_undo(const HealthView& health) const {
+  if (!previous_)
+    return fail(ErrorKind::refused, "there is no version before this one", {},
+                "apply a file, or change the site by commands");
+  SiteVersion after = *previous_;
+  after.epoch = Epoch{to_index(current_.epoch) + 1};
+  after.seatings = restored_seatings(current_, *previous_);
+  return compared(current_, std::move(after), health, *recent_rows_);
+}
+
+Result<Plan> Store::commit(Plan plan, const CommitOptions& options) {
+  for (const auto& expected : {options.expect_epoch, std::optional<Epoch>(plan.before.epoch)})
+    if (auto fresh = check_epoch(current_, {.expect_epoch = expected}); !fresh)
+      return tl::unexpected(std::move(fresh.error()));
   if (plan.no_op) return plan;
   if (plan.needs_force() && !options.force) return tl::unexpected(force_wanted(plan));
   if (journal_)
@@ -84,18 +97,13 @@ Result<Plan> Store::commit(const Change& change, const HealthView& health, const
   if (auto fresh = check_epoch(current_, options); !fresh) return tl::unexpected(std::move(fresh.error()));
   auto planned = plan(change, health);
   if (!planned) return planned;
-  return carry_out(std::move(*planned), options);
+  return commit(std::move(*planned), options);
 }
 
 Result<Plan> Store::undo(const HealthView& health, const CommitOptions& options) {
-  if (auto fresh = check_epoch(current_, options); !fresh) return tl::unexpected(std::move(fresh.error()));
-  if (!previous_)
-    return fail(ErrorKind::refused, "there is no version before this one", {},
-                "apply a file, or change the site by commands");
-  SiteVersion after = *previous_;
-  after.epoch = Epoch{to_index(current_.epoch) + 1};
-  after.seatings = restored_seatings(current_, *previous_);
-  return carry_out(compared(current_, std::move(after), health, *recent_rows_), options);
+  auto planned = plan_undo(health);
+  if (!planned) return planned;
+  return commit(std::move(*planned), options);
 }
 
 }  // namespace guideway

@@ -16,6 +16,9 @@ struct CommitOptions {
   std::optional<Epoch> expect_epoch;  // refused (stale) when it is not the present epoch
 };
 
+// Refuses (stale) when the options name an epoch that is not the present one.
+[[nodiscard]] Result<void> check_epoch(const SiteVersion& current, const CommitOptions& options);
+
 class Store {
  public:
   // `journal` absent: changes live in memory only (replay, offline verbs, tests). `seed` fills an empty
@@ -24,6 +27,9 @@ class Store {
 
   [[nodiscard]] const SiteVersion& current() const { return current_; }
   [[nodiscard]] Result<Plan> plan(const Change& change, const HealthView& health) const;
+  [[nodiscard]] Result<Plan> plan_undo(const HealthView& health) const;
+  // Carries out what plan or plan_undo answered; refused (stale) if the site has changed since.
+  [[nodiscard]] Result<Plan> commit(Plan plan, const CommitOptions& options);
   // Answers with the plan that was carried out. A refusal (needs force, stale epoch, journal error) leaves
   // all as it was.
   [[nodiscard]] Result<Plan> commit(const Change& change, const HealthView& health,
@@ -37,8 +43,6 @@ class Store {
  private:
   Store(std::optional<Journal> journal, SiteVersion version, std::optional<SiteVersion> previous)
       : journal_(std::move(journal)), current_(std::move(version)), previous_(std::move(previous)) {}
-  [[nodiscard]] Result<Plan> carry_out(Plan plan, const CommitOptions& options);
-
   std::optional<Journal> journal_;
   SiteVersion current_;
   std::optional<SiteVersion> previous_;  // what undo goes back to

@@ -65,7 +65,7 @@ TEST(Store, AStaleEpochIsRefused) {
   const auto late = store.commit(SetBackendWeight{"web", "web-1", 60}, {}, options);
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().kind, ErrorKind::stale);
-  EXPECT_EQ(late.error().what, "the site is at epoch 2, not 1");
+  EXPECT_EQ(late.error().what, "the site is at epoch 2, not at epoch 1");
 }
 
 TEST(Store, ForceIsAskedForWhereConnectionsWouldBreak) {

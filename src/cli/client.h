@@ -1,0 +1,25 @@
+// Client: asks the daemon over its unix socket.
+// What: one command, sent as words, answered as JSON or as the daemon's own Error.
+// Not:  text for people (the commands' renderers), waiting (wait.h).
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "guideway/result.h"
+
+namespace guideway {
+
+class Client {
+ public:
+  explicit Client(std::string socket) : socket_(std::move(socket)) {}
+  // `input` is the text of the command's FILE; nullptr where it has none. no_daemon when nobody answers.
+  [[nodiscard]] Result<nlohmann::json> ask(const std::vector<std::string>& words,
+                                           const std::string* input) const;
+
+ private:
+  std::string socket_;
+};
+
+}  // namespace guideway

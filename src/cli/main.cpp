@@ -1,0 +1,186 @@
+// guideway: the client. Reads the command line, asks the daemon (or answers from files), prints text or JSON.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "cli/client.h"
+#include "cli/command_line.h"
+#include "cli/input_file.h"
+#include "cli/wait.h"
+#include "command/help.h"
+#include "command/offline.h"
+#include "command/parser.h"
+#include "command/run.h"
+#include "command/values.h"
+
+namespace guideway {
+namespace {
+
+using nlohmann::json;
+
+int exit_code(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::usage:
+      return 2;
+    case ErrorKind::no_daemon:
+      return 3;
+    case ErrorKind::timeout:
+      return 4;
+    default:
+      return 1;
+  }
+}
+
+int refuse(const Error& error) {
+  fmt::print(stderr, "guideway: {}\n", error.text());
+  return exit_code(error.kind);
+}
+
+int print(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return 0;
+  return refuse({ErrorKind::refused,
+                 "the answer cannot be written: " + std::error_code(errno, std::generic_category()).message(),
+                 "standard output", "the command itself was done"});
+}
+
+bool wants_color() {
+  const char* terminal = std::getenv("TERM");
+  return isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr && terminal != nullptr &&
+         std::string_view(terminal) != "dumb";
+}
+
+// `guideway replay …` is a program of its own, beside this one or on the path.
+int replay(char** argv) {
+  std::error_code ignored;
+  const auto beside =
+      std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() / "guideway-replay";
+  argv[1] = const_cast<char*>("guideway-replay");
+  execv(beside.c_str(), argv + 1);
+  execvp("guideway-replay", argv + 1);
+  return refuse({ErrorKind::refused, "the program guideway-replay is not there", beside.string(),
+                 "install it beside guideway or on the PATH"});
+}
+
+Result<std::string> socket_of(const CommandLine& line) {
+  if (!line.socket.empty()) return line.socket;
+  if (line.director.empty()) return DirectorConfig{}.admin_socket;
+  const auto director = read_director(line.director);
+  if (!director) return tl::unexpected<Error>(director.error());
+  return director->admin_socket;
+}
+
+const Parameter* file_of(const Arguments& arguments) {
+  for (const Parameter& parameter : arguments.command->positionals) {
+    if (parameter.kind == Kind::file && arguments.has(parameter.name)) return &parameter;
+  }
+  return nullptr;
+}
+
+Result<json> ask_files(const CommandLine& line, const Arguments& arguments) {
+  const bool no_site = arguments.command->reach == Reach::local;
+  auto context =
+      no_site ? OfflineContext::without_site(line.director) : OfflineContext::open(line.site, line.director);
+  if (!context) return tl::unexpected<Error>(context.error());
+  return run_command(**context, arguments);
+}
+
+// A drain, and then the wait for its end.
+Result<json> drain_and_wait(const Client& client, const CommandLine& line, const Arguments& arguments) {
+  const Ask ask = [&client](const std::vector<std::string>& words) { return client.ask(words, nullptr); };
+  const std::string& pool = arguments.at("POOL");
+  std::optional<std::chrono::milliseconds> limit;
+  if (const auto text = arguments.find("timeout")) limit = *duration_value(*text);
+  if (auto possible = can_wait(ask, pool); !possible) return tl::unexpected<Error>(possible.error());
+  auto answer = ask(without_option(without_option(line.words, "wait", false), "timeout", true));
+  if (!answer || arguments.dry_run) return answer;
+  const auto waited = wait_drained(ask, pool, arguments.at("NAME"), limit);
+  if (!waited) return tl::unexpected<Error>(waited.error());
+  (*answer)["waited_ms"] = waited->count();
+  return answer;
+}
+
+Result<json> ask_daemon(const CommandLine& line, const Arguments& arguments, const std::string* input) {
+  const auto socket = socket_of(line);
+  if (!socket) return tl::unexpected<Error>(socket.error());
+  const Client client(*socket);
+  if (arguments.has("wait")) return drain_and_wait(client, line, arguments);
+  return client.ask(line.words, input);
+}
+
+int run(const CommandLine& line) {
+  auto arguments = parse_command(line.words);
+  if (!arguments) return refuse(arguments.error());
+  const Parameter* file = file_of(*arguments);
+  if (file != nullptr) {
+    auto text = read_input(arguments->at(file->name));
+    if (!text) return refuse(text.error());
+    arguments->input = std::move(*text);
+  }
+  const bool offline = !line.site.empty() || arguments->command->reach == Reach::local;
+  const auto answer = offline ? ask_files(line, *arguments)
+                              : ask_daemon(line, *arguments, file == nullptr ? nullptr : &arguments->input);
+  if (!answer) return refuse(answer.error());
+  return print(line.json ? json_text(*answer) + "\n" : arguments->command->renderer(*answer, wants_color()));
+}
+
+// For the shell's completion: the names of one kind, one a line. `words` stand behind the command's object.
+int names(const std::vector<std::string>& words) {
+  const std::string kind = words.size() > 1 ? words[1] : "";
+  const auto socket = socket_of({});
+  std::vector<std::string> ask{kind, "list"};
+  if (kind == "backend" && words.size() > 3) ask.push_back(words[3]);
+  const auto answer = Client(*socket).ask(ask, nullptr);
+  if (!answer || !answer->contains(kind + "s")) return 1;
+  std::string out;
+  for (const json& entry : answer->at(kind + "s")) out += entry.at("name").get<std::string>() + "\n";
+  return print(out);
+}
+
+int show_help(const CommandLine& line) {
+  std::vector<std::string> words = line.words;
+  if (words.size() > 1 && words.front() == "plan") words.erase(words.begin());
+  if (words.size() > 1) {
+    if (const Command* command = find_command(words[0], words[1])) return print(help_text(*command));
+  }
+  if (words.empty()) return print(help_text());
+  std::string out;
+  for (const Command& command : commands()) {
+    if (command.object == words[0]) out += (out.empty() ? "" : "\n") + help_text(command);
+  }
+  return print(out.empty() ? help_text() : out);
+}
+
+int dispatch(int argc, char** argv) {
+  const std::vector<std::string> typed(argv + std::min(argc, 1), argv + argc);
+  const std::string first = typed.empty() ? "" : typed.front();
+  if (first == "replay") return replay(argv);
+  // Used by the build and by the shell, not by people.
+  if (first == "--make-man") return print(man_page());
+  if (first == "--make-completion") return print(bash_completion());
+  if (first == "--names") return names(typed);
+  const auto line = read_command_line(typed);
+  if (!line) return refuse(line.error());
+  if (line->version) return print(fmt::format("guideway {}\n", GUIDEWAY_VERSION));
+  if (line->help || first == "help") return show_help(*line);
+  return run(*line);
+}
+
+}  // namespace
+}  // namespace guideway
+
+int main(int argc, char** argv) {
+  // The libraries below throw only on exhausted memory or a mistake of ours; a person gets a sentence even so.
+  try {
+    return guideway::dispatch(argc, argv);
+  } catch (const std::exception& exception) {
+    std::fprintf(stderr, "guideway: failed inside: %s; please report this\n", exception.what());
+    return 1;
+  }
+}

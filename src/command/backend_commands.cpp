@@ -1,0 +1,164 @@
+#include "command/backend_commands.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "command/change_answer.h"
+#include "command/site_view.h"
+#include "command/text_table.h"
+#include "command/values.h"
+#include "state/words.h"
+
+namespace guideway {
+
+using nlohmann::json;
+
+namespace {
+
+struct Place {
+  const Pool* pool;
+  const Backend* backend;
+};
+
+Result<Place> place_of(Context& context, const Arguments& arguments) {
+  const auto pool = pool_of(context.version().site, arguments.at("POOL"));
+  if (!pool) return tl::unexpected<Error>(pool.error());
+  const auto backend = backend_of(**pool, arguments.at("NAME"));
+  if (!backend) return tl::unexpected<Error>(backend.error());
+  return Place{*pool, *backend};
+}
+
+Result<json> set_state(Context& context, const Arguments& arguments, BackendState state) {
+  const auto place = place_of(context, arguments);
+  if (!place) return tl::unexpected<Error>(place.error());
+  return carry_out(context, arguments, SetBackendState{place->pool->name, place->backend->name, state});
+}
+
+// undrain and enable each undo their own verb only: to enable what drains would silently end the drain.
+Result<json> reactivate(Context& context, const Arguments& arguments, BackendState other,
+                        std::string_view verb) {
+  const auto place = place_of(context, arguments);
+  if (!place) return tl::unexpected<Error>(place.error());
+  if (place->backend->state == other) {
+    return fail(ErrorKind::refused, fmt::format("{} is {}", place->backend->name, word(other)),
+                "pool " + place->pool->name,
+                fmt::format("use `backend {} {} {}`", verb, place->pool->name, place->backend->name));
+  }
+  return set_state(context, arguments, BackendState::active);
+}
+
+Tone tone_of_state(std::string_view state) {
+  return state == "active" ? Tone::plain : state == "draining" ? Tone::warn : Tone::dim;
+}
+
+Tone tone_of_health(std::string_view health) {
+  return health == "up" ? Tone::good : health == "down" ? Tone::bad : Tone::dim;
+}
+
+std::string percent(const json& backend) {
+  const double rows = backend.at("rows").get<double>();
+  return rows == 0 ? "0.0 %" : fmt::format("{:.1f} %", 100.0 * backend.at("first_rows").get<double>() / rows);
+}
+
+Cell right(std::string text) {
+  Cell cell(std::move(text));
+  cell.right = true;
+  return cell;
+}
+
+}  // namespace
+
+Result<json> list_backends(Context& context, const Arguments& arguments) {
+  const Site& site = context.version().site;
+  json backends = json::array();
+  if (const auto name = arguments.find("POOL")) {
+    const auto pool = pool_of(site, *name);
+    if (!pool) return tl::unexpected<Error>(pool.error());
+    return json{{"backends", backends_json(context, **pool)}};
+  }
+  for (const Pool& pool : site.pools) {
+    json more = backends_json(context, pool);
+    std::move(more.begin(), more.end(), std::back_inserter(backends));
+  }
+  return json{{"backends", std::move(backends)}};
+}
+
+Result<json> add_backend(Context& context, const Arguments& arguments) {
+  const auto pool = pool_of(context.version().site, arguments.at("POOL"));
+  if (!pool) return tl::unexpected<Error>(pool.error());
+  const auto address = address_value(arguments.at("ADDRESS"));
+  if (!address) return tl::unexpected<Error>(address.error());
+  Backend backend;
+  backend.name = arguments.at("NAME");
+  backend.address = *address;
+  if (const auto text = arguments.find("weight")) backend.weight = *weight_value(*text);
+  if (const auto text = arguments.find("state")) backend.state = *find_word<BackendState>(*text);
+  return carry_out(context, arguments, AddBackend{(*pool)->name, std::move(backend)});
+}
+
+Result<json> drain_backend(Context& context, const Arguments& arguments) {
+  const auto place = place_of(context, arguments);
+  if (!place) return tl::unexpected<Error>(place.error());
+  if (arguments.has("wait") && !place->pool->flow_table) {
+    return fail(
+        ErrorKind::refused, "the pool keeps no flow table, so no director knows when the flows have ended",
+        "pool " + place->pool->name, "drain without --wait and look at the backend's own connections");
+  }
+  return set_state(context, arguments, BackendState::draining);
+}
+
+Result<json> undrain_backend(Context& context, const Arguments& arguments) {
+  return reactivate(context, arguments, BackendState::disabled, "enable");
+}
+
+Result<json> disable_backend(Context& context, const Arguments& arguments) {
+  return set_state(context, arguments, BackendState::disabled);
+}
+
+Result<json> enable_backend(Context& context, const Arguments& arguments) {
+  return reactivate(context, arguments, BackendState::draining, "undrain");
+}
+
+Result<json> remove_backend(Context& context, const Arguments& arguments) {
+  const auto place = place_of(context, arguments);
+  if (!place) return tl::unexpected<Error>(place.error());
+  return carry_out(context, arguments, RemoveBackend{place->pool->name, place->backend->name});
+}
+
+Result<json> weigh_backend(Context& context, const Arguments& arguments) {
+  const auto place = place_of(context, arguments);
+  if (!place) return tl::unexpected<Error>(place.error());
+  const auto weight = weight_value(arguments.at("WEIGHT"));
+  if (!weight) return tl::unexpected<Error>(weight.error());
+  return carry_out(context, arguments, SetBackendWeight{place->pool->name, place->backend->name, *weight});
+}
+
+std::string render_backends(const json& answer, bool color) {
+  const json& backends = answer.at("backends");
+  const bool flows = std::any_of(backends.begin(), backends.end(),
+                                 [](const json& backend) { return backend.contains("live_flows"); });
+  std::vector<std::string> head{"POOL",  "BACKEND", "ADDRESS", "WEIGHT",
+                                "STATE", "HEALTH",  "SEATS",   "NEW FLOWS"};
+  if (flows) head.emplace_back("FLOWS LEFT");
+  TextTable table(head);
+  for (const json& backend : backends) {
+    const std::string state = backend.at("state").get<std::string>();
+    const std::string health = backend.at("health").get<std::string>();
+    std::vector<Cell> line{
+        backend.at("pool").get<std::string>(),    backend.at("name").get<std::string>(),
+        backend.at("address").get<std::string>(), backend.at("weight").get<std::uint64_t>(),
+        Cell(state, tone_of_state(state)),        Cell(health, tone_of_health(health)),
+        backend.at("seats").get<std::uint64_t>(), right(percent(backend))};
+    if (flows) {
+      line.push_back(backend.contains("live_flows") ? Cell(backend.at("live_flows").get<std::uint64_t>())
+                                                    : right("-"));
+    }
+    table.add(std::move(line));
+  }
+  if (table.empty()) return "no backends; add one with `guideway backend add POOL NAME ADDRESS`\n";
+  return table.text(color);
+}
+
+}  // namespace guideway

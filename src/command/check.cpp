@@ -1,0 +1,85 @@
+#include "command/check.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "command/text_table.h"
+#include "command/values.h"
+#include "state/site_file.h"
+#include "state/snapshot_builder.h"
+
+namespace guideway {
+
+using nlohmann::json;
+
+namespace {
+
+// A [director] or [[port]] heading at the start of a line makes it a director file.
+bool is_director_file(const std::string& text) {
+  for (std::size_t at = 0; at < text.size();
+       at = text.find('\n', at) == std::string::npos ? text.size() : text.find('\n', at) + 1) {
+    const std::string_view line = std::string_view(text).substr(at);
+    if (line.starts_with("[director]") || line.starts_with("[[port]]")) return true;
+  }
+  return false;
+}
+
+Result<json> check_director(const Arguments& arguments) {
+  const std::string& file = arguments.at("FILE");
+  const auto director = parse_director(arguments.input, file);
+  if (!director) return tl::unexpected<Error>(director.error());
+  return json{{"file", file},
+              {"kind", "director"},
+              {"ports", director->ports.size()},
+              {"workers", director->workers.size()},
+              {"warnings", json::array()}};
+}
+
+// Builds the snapshot that a director with these sources would publish.
+Result<void> try_build(const SiteVersion& version, const DirectorConfig& director) {
+  NextHops next_hops;
+  SnapshotBuilder builder({director.source_ipv4, director.source_ipv6}, next_hops);
+  const auto built = builder.build(version, {}, std::chrono::milliseconds(0));
+  if (!built) return tl::unexpected<Error>(built.error());
+  return {};
+}
+
+}  // namespace
+
+Result<json> check_file(Context& context, const Arguments& arguments) {
+  if (is_director_file(arguments.input)) return check_director(arguments);
+  const std::string& file = arguments.at("FILE");
+  auto parsed = parse_site(arguments.input, file);
+  if (!parsed) return tl::unexpected<Error>(parsed.error());
+  auto store = Store::open(std::nullopt, std::move(parsed->site));
+  if (!store) return tl::unexpected<Error>(store.error());
+  const SiteVersion& version = store->current();
+  if (auto built = try_build(version, context.director()); !built)
+    return tl::unexpected<Error>(built.error());
+  std::uint64_t backends = 0;
+  for (const Pool& pool : version.site.pools) backends += pool.backends.size();
+  return json{{"file", file},
+              {"kind", "site"},
+              {"services", version.site.services.size()},
+              {"pools", version.site.pools.size()},
+              {"backends", backends},
+              {"site_digest", hex64(site_digest(version))},
+              {"warnings", parsed->warnings}};
+}
+
+std::string render_check(const json& answer, bool color) {
+  std::string out;
+  for (const json& warning : answer.at("warnings")) {
+    out += toned("warning: ", Tone::warn, color) + warning.get<std::string>() + "\n";
+  }
+  const auto number = [&](const char* key) { return answer.at(key).get<std::uint64_t>(); };
+  const std::string file = answer.at("file").get<std::string>();
+  if (answer.at("kind") == "director") {
+    return out + fmt::format("{}: a good director file: {}, {}\n", file, counted(number("ports"), "port"),
+                             counted(number("workers"), "worker"));
+  }
+  return out + fmt::format("{}: a good site: {}, {}, {}\n", file, counted(number("services"), "service"),
+                           counted(number("pools"), "pool"), counted(number("backends"), "backend"));
+}
+
+}  // namespace guideway

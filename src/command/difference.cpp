@@ -1,0 +1,102 @@
+#include "command/difference.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string_view>
+
+#include "command/site_view.h"
+#include "state/words.h"
+
+namespace guideway {
+namespace {
+
+constexpr std::size_t sentences_max = 100;
+
+template <class T>
+std::map<std::string_view, const T*> by_name(const std::vector<T>& objects) {
+  std::map<std::string_view, const T*> out;
+  for (const T& object : objects) out.emplace(object.name, &object);
+  return out;
+}
+
+// Calls removed(x), added(x), both(before, after), in name order of each side.
+template <class T, class Removed, class Added, class Both>
+void walk(const std::vector<T>& before, const std::vector<T>& after, Removed removed, Added added,
+          Both both) {
+  const auto old_ones = by_name(before);
+  const auto new_ones = by_name(after);
+  for (const auto& [name, object] : old_ones) {
+    if (!new_ones.contains(name)) removed(*object);
+  }
+  for (const auto& [name, object] : new_ones) {
+    const auto old_one = old_ones.find(name);
+    if (old_one == old_ones.end()) {
+      added(*object);
+    } else if (!(*old_one->second == *object)) {
+      both(*old_one->second, *object);
+    }
+  }
+}
+
+std::string changed_backend(const Backend& before, const Backend& after) {
+  std::string out;
+  const auto also = [&out](std::string part) { out += (out.empty() ? "" : ", ") + part; };
+  if (before.state != after.state) {
+    also(fmt::format("is {} (was {})", word(after.state), word(before.state)));
+  }
+  if (before.weight != after.weight) also(fmt::format("has weight {} (had {})", after.weight, before.weight));
+  if (before.address != after.address) {
+    also(fmt::format("has address {} (had {})", after.address.text(), before.address.text()));
+  }
+  return out;
+}
+
+void pool_sentences(const Pool& before, const Pool& after, std::vector<std::string>& out) {
+  walk(
+      before.backends, after.backends,
+      [&](const Backend& b) {
+        out.push_back(fmt::format("pool {}: backend {} removed", after.name, b.name));
+      },
+      [&](const Backend& b) {
+        out.push_back(fmt::format("pool {}: backend {} added ({}, weight {}, {})", after.name, b.name,
+                                  b.address.text(), b.weight, word(b.state)));
+      },
+      [&](const Backend& was, const Backend& is) {
+        out.push_back(fmt::format("pool {}: backend {} {}", after.name, is.name, changed_backend(was, is)));
+      });
+  Pool same = before;
+  same.backends = after.backends;
+  if (!(same == after)) out.push_back(fmt::format("pool {}: settings changed", after.name));
+}
+
+}  // namespace
+
+std::vector<std::string> difference(const Site& before, const Site& after) {
+  std::vector<std::string> out;
+  if (before.hash_seed != after.hash_seed) out.emplace_back("site: hash_seed changed");
+  walk(
+      before.pools, after.pools,
+      [&](const Pool& p) { out.push_back(fmt::format("pool {} removed", p.name)); },
+      [&](const Pool& p) {
+        out.push_back(fmt::format("pool {} added with {} backends", p.name, p.backends.size()));
+      },
+      [&](const Pool& was, const Pool& is) { pool_sentences(was, is, out); });
+  walk(
+      before.services, after.services,
+      [&](const Service& s) { out.push_back(fmt::format("service {} removed", s.name)); },
+      [&](const Service& s) {
+        out.push_back(fmt::format("service {} added ({} to pool {})", s.name, service_target(s), s.pool));
+      },
+      [&](const Service&, const Service& is) {
+        out.push_back(fmt::format("service {} is {} to pool {}", is.name, service_target(is), is.pool));
+      });
+  if (out.size() > sentences_max) {
+    const std::size_t more = out.size() - sentences_max;
+    out.resize(sentences_max);
+    out.push_back(fmt::format("and {} more", more));
+  }
+  return out;
+}
+
+}  // namespace guideway

@@ -1,0 +1,49 @@
+#include "command/offline.h"
+
+#include "state/site_file.h"
+
+namespace guideway {
+namespace {
+
+Result<DirectorConfig> director_or_default(const std::string& path) {
+  if (!path.empty()) return read_director(path);
+  DirectorConfig director;
+  director.source_ipv4 = IpAddress::parse("192.0.2.1");
+  director.source_ipv6 = IpAddress::parse("2001:db8::1");
+  return director;
+}
+
+tl::unexpected<Error> no_edit() {
+  return fail(ErrorKind::refused, "a file is not changed by commands", {},
+              "edit the file, or leave out --site to ask the daemon; `plan` works on a file");
+}
+
+}  // namespace
+
+OfflineContext::OfflineContext(Store store, DirectorConfig director)
+    : store_(std::move(store)), director_(std::move(director)) {}
+
+Result<std::unique_ptr<OfflineContext>> OfflineContext::open(const std::string& site,
+                                                             const std::string& director) {
+  auto config = director_or_default(director);
+  if (!config) return tl::unexpected<Error>(config.error());
+  auto parsed = read_site(site);
+  if (!parsed) return tl::unexpected<Error>(parsed.error());
+  auto store = Store::open(std::nullopt, std::move(parsed->site));
+  if (!store) return tl::unexpected<Error>(store.error());
+  return std::unique_ptr<OfflineContext>(new OfflineContext(std::move(*store), std::move(*config)));
+}
+
+Result<std::unique_ptr<OfflineContext>> OfflineContext::without_site(const std::string& director) {
+  auto config = director_or_default(director);
+  if (!config) return tl::unexpected<Error>(config.error());
+  auto store = Store::open(std::nullopt, std::nullopt);
+  if (!store) return tl::unexpected<Error>(store.error());
+  return std::unique_ptr<OfflineContext>(new OfflineContext(std::move(*store), std::move(*config)));
+}
+
+Result<Plan> OfflineContext::commit(const Change&, const CommitOptions&) { return no_edit(); }
+Result<Plan> OfflineContext::plan_undo() { return no_edit(); }
+Result<Plan> OfflineContext::undo(const CommitOptions&) { return no_edit(); }
+
+}  // namespace guideway

@@ -1,0 +1,65 @@
+#include "command/run.h"
+
+#include <array>
+#include <exception>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+namespace guideway {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr std::array<std::string_view, 8> kind_names{"refused", "invalid",   "usage",   "not_found",
+                                                     "stale",   "no_daemon", "timeout", "internal"};
+static_assert(static_cast<std::size_t>(ErrorKind::internal) + 1 == kind_names.size(),
+              "every kind has a name");
+
+std::string string_of(const json& body, const char* key) {
+  const auto found = body.find(key);
+  return found != body.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+}  // namespace
+
+Result<json> run_command(Context& context, const Arguments& arguments) {
+  const Command& command = *arguments.command;
+  if (command.reach == Reach::daemon && context.live() == nullptr) {
+    return fail(ErrorKind::usage, "`" + command.name() + "` is a question to a running director", {},
+                "leave out --site");
+  }
+  // Handlers use the JSON library, which throws on a wrong type: a mistake of ours, told as one.
+  try {
+    return command.handler(context, arguments);
+  } catch (const std::exception& exception) {
+    return fail(ErrorKind::internal, std::string("the command failed inside: ") + exception.what(),
+                command.name(), "please report this; `guideway status` tells where the site stands");
+  }
+}
+
+json error_json(const Error& error) {
+  return {{"error", error.what},
+          {"where", error.where},
+          {"next", error.next},
+          {"kind", kind_names[static_cast<std::size_t>(error.kind)]}};
+}
+
+Error error_of(const json& body) {
+  if (!body.is_object() || string_of(body, "error").empty()) {
+    return {
+        ErrorKind::internal, "the answer is no error of this API", {}, "is this the socket of guidewayd?"};
+  }
+  Error out{ErrorKind::refused, string_of(body, "error"), string_of(body, "where"), string_of(body, "next")};
+  const std::string kind = string_of(body, "kind");
+  for (std::size_t i = 0; i < kind_names.size(); ++i) {
+    if (kind_names[i] == kind) out.kind = static_cast<ErrorKind>(i);
+  }
+  return out;
+}
+
+std::string json_text(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace guideway

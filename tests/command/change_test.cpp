@@ -1,0 +1,206 @@
+// Commands that change the site: what they do, what they answer, what they refuse, and how it reads.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "fake_director.h"
+#include "state/site_file.h"
+
+namespace guideway {
+namespace {
+
+using nlohmann::json;
+
+const Backend* backend(const FakeDirector& director, const std::string& name) {
+  for (const Backend& one : director.store.current().site.find_pool("web")->backends) {
+    if (one.name == name) return &one;
+  }
+  return nullptr;
+}
+
+TEST(Change, DrainMovesTheBackendsRowsAndAnswersWithThem) {
+  FakeDirector director;
+  const auto answer = director("backend drain web web-1");
+  ASSERT_TRUE(answer) << answer.error().text();
+  EXPECT_EQ((*answer)["result"], "done");
+  EXPECT_EQ((*answer)["epoch"], 2);
+  EXPECT_EQ((*answer)["seats_moved"], 0);
+  const auto moved = (*answer)["rows_moved"].get<int>();
+  EXPECT_GE(moved, 1009 / 3);
+  EXPECT_LE(moved, 1009 / 3 + 1);
+  EXPECT_EQ(backend(director, "web-1")->state, BackendState::draining);
+  const std::string text = text_of("backend drain web web-1", *answer);
+  EXPECT_NE(text.find("backend web-1 is draining (was active)"), std::string::npos) << text;
+  EXPECT_NE(text.find("done, epoch 2"), std::string::npos) << text;
+}
+
+TEST(Change, TwiceIsANoOp) {
+  for (const std::string verb : {"drain", "disable", "undrain", "enable"}) {
+    FakeDirector director;
+    const std::string line = "backend " + verb + " web web-1" + (verb == "disable" ? " --force" : "");
+    ASSERT_TRUE(director(line)) << line;
+    const auto epoch = director.store.current().epoch;
+    const auto again = director(line);
+    ASSERT_TRUE(again) << line;
+    EXPECT_EQ((*again)["result"], "unchanged") << line;
+    EXPECT_EQ(director.store.current().epoch, epoch) << line;
+    EXPECT_NE(text_of(line, *again).find("nothing to do"), std::string::npos);
+  }
+}
+
+TEST(Change, UndrainBringsTheRowsBack) {
+  FakeDirector director;
+  const json before = *director("table show web");
+  ASSERT_TRUE(director("backend drain web web-2"));
+  EXPECT_NE(*director("table show web"), before);
+  ASSERT_TRUE(director("backend undrain web web-2"));
+  EXPECT_EQ(*director("table show web"), before);
+}
+
+TEST(Change, EnableDoesNotEndADrain) {
+  FakeDirector director;
+  ASSERT_TRUE(director("backend drain web web-1"));
+  const auto refused = director("backend enable web web-1");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().text().find("backend undrain web web-1"), std::string::npos)
+      << refused.error().text();
+  ASSERT_TRUE(director("backend disable web web-1"));
+  EXPECT_FALSE(director("backend undrain web web-1"));
+}
+
+TEST(Change, PlanSaysPerBackendAndDoesNothing) {
+  FakeDirector director;
+  const auto plan = director("plan backend add web web-4 10.0.1.14 --weight 300");
+  ASSERT_TRUE(plan) << plan.error().text();
+  EXPECT_EQ((*plan)["result"], "planned");
+  EXPECT_EQ((*plan)["epoch"], 2);
+  EXPECT_EQ(director.store.current().epoch, Epoch{1});
+  const json& moves = (*plan)["pools"][0]["backends"];
+  ASSERT_EQ(moves.size(), 4U);
+  int won = 0, lost = 0;
+  for (const json& one : moves) {
+    won += one["rows_won"].get<int>();
+    lost += one["rows_lost"].get<int>();
+  }
+  EXPECT_EQ(won, lost);
+  EXPECT_EQ(won, (*plan)["rows_moved"]);
+  EXPECT_NEAR(won, 1009 / 2, 1);
+  const std::string text = text_of("backend add web web-4 10.0.1.14", *plan);
+  for (const char* part :
+       {"nothing has been done", "web-4", "ROWS WON", "breaks nothing", "would be at epoch 2"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
+  }
+  // What was planned is what happens.
+  json done = *director("backend add web web-4 10.0.1.14 --weight 300");
+  EXPECT_EQ(done["pools"], (*plan)["pools"]);
+}
+
+TEST(Change, RemovingALiveBackendAsksForForce) {
+  FakeDirector director;
+  const auto plan = director("plan backend remove web web-1");
+  ASSERT_TRUE(plan);
+  EXPECT_EQ((*plan)["needs_force"], true);
+  EXPECT_NE(text_of("backend remove web web-1", *plan).find("--force"), std::string::npos);
+  const auto refused = director("backend remove web web-1");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::refused);
+  for (const char* part : {"rows", "web-1", "--force"}) {
+    EXPECT_NE(refused.error().text().find(part), std::string::npos) << refused.error().text();
+  }
+  EXPECT_EQ(director.store.current().epoch, Epoch{1});
+  EXPECT_TRUE(director("backend remove web web-1 --force"));
+  EXPECT_EQ(backend(director, "web-1"), nullptr);
+}
+
+TEST(Change, ServicesAndPoolsComeAndGo) {
+  FakeDirector director;
+  ASSERT_TRUE(director("pool add dns --rows 251 --affinity client --health tcp:53 --flow-table off"));
+  ASSERT_TRUE(director("backend add dns d-1 10.0.2.1"));
+  ASSERT_TRUE(director("service add dns 203.0.113.53 dns --protocol udp --ports 53"));
+  const Pool& pool = *director.store.current().site.find_pool("dns");
+  EXPECT_EQ(pool.affinity, Affinity::client);
+  EXPECT_EQ(pool.health.type, HealthCheckType::tcp);
+  EXPECT_FALSE(pool.flow_table);
+  EXPECT_EQ(director.store.current().site.find_service("dns")->protocol, 17);
+  const json list = *director("service list");
+  EXPECT_EQ(list["services"].size(), 2U);
+  const auto used = director("pool remove dns");
+  ASSERT_FALSE(used);
+  EXPECT_NE(used.error().text().find("dns"), std::string::npos);
+  ASSERT_TRUE(director("service remove dns --force"));
+  EXPECT_TRUE(director("pool remove dns --force"));
+  EXPECT_EQ(director.store.current().site.find_pool("dns"), nullptr);
+}
+
+TEST(Change, ApplyIsOneChangeAndUndoTakesItBack) {
+  FakeDirector director;
+  const Site before = director.store.current().site;
+  Site after = before;
+  after.pools[0].backends.push_back({"web-4", ip("10.0.1.14")});
+  after.pools[0].backends[0].weight = 50;
+  const auto answer = director("apply site.toml", print_site(after));
+  ASSERT_TRUE(answer) << answer.error().text();
+  EXPECT_EQ((*answer)["epoch"], 2);
+  EXPECT_EQ((*answer)["changes"], (json{"pool web: backend web-1 has weight 50 (had 100)",
+                                        "pool web: backend web-4 added (10.0.1.14, weight 100, active)"}));
+  EXPECT_EQ(director.store.current().site, after);
+  const auto planned = director("plan undo");
+  ASSERT_TRUE(planned) << planned.error().text();
+  EXPECT_EQ((*planned)["result"], "planned");
+  EXPECT_EQ(director.store.current().epoch, Epoch{2});
+  ASSERT_TRUE(director("undo --force"));
+  EXPECT_EQ(director.store.current().site, before);
+  EXPECT_EQ(director.store.current().epoch, Epoch{3});
+}
+
+TEST(Change, ExportAppliesBackAsNoChange) {
+  FakeDirector director;
+  const json exported = *director("site export");
+  const auto answer = director("apply site.toml", exported["site"].get<std::string>());
+  ASSERT_TRUE(answer);
+  EXPECT_EQ((*answer)["result"], "unchanged");
+  EXPECT_EQ(exported["seatings"]["web"]["holder"].size(), 1009U);
+}
+
+struct Refused {
+  const char* line;
+  ErrorKind kind;
+  const char* part;
+};
+
+TEST(Change, RefusalsLeaveTheSiteAlone) {
+  const Refused cases[] = {
+      {"backend drain wbe web-1", ErrorKind::not_found, "did you mean \"web\"?"},
+      {"backend drain web web-9", ErrorKind::not_found, "web-9"},
+      {"backend drain web wbe-1", ErrorKind::not_found, "did you mean \"web-1\"?"},
+      {"backend drain spare web-1", ErrorKind::not_found, "backend add spare NAME ADDRESS"},
+      {"backend add web web-9 fd00::9", ErrorKind::invalid, "web"},
+      {"backend add web web-9 10.0.1.11", ErrorKind::invalid, "10.0.1.11"},
+      {"backend drain web web-1 --expect-epoch 77", ErrorKind::stale, "epoch 77"},
+      {"plan backend drain web web-1 --expect-epoch 77", ErrorKind::stale, "epoch 77"},
+      {"undo --expect-epoch 77", ErrorKind::stale, "epoch 77"},
+      {"health set web web-1 down --expect-epoch 77", ErrorKind::stale, "epoch 77"},
+      {"plan health set web web-1 down", ErrorKind::refused, "no plan"},
+      {"undo", ErrorKind::refused, "no version before"},
+      {"service remove wwww", ErrorKind::not_found, "did you mean \"www\"?"},
+      {"service add more 203.0.113.9 nosuch", ErrorKind::not_found, "nosuch"},
+      {"pool add odd --rows 1000", ErrorKind::invalid, "1000"},
+      {"pool add odd --hops 99999999999", ErrorKind::invalid, "hops"},
+      {"apply site.toml", ErrorKind::invalid, "site.toml:"},
+  };
+  for (const Refused& one : cases) {
+    FakeDirector director;
+    const Site before = director.store.current().site;
+    const auto answer = director(one.line, "pool = [[");
+    ASSERT_FALSE(answer) << one.line;
+    EXPECT_EQ(answer.error().kind, one.kind) << one.line << ": " << answer.error().text();
+    EXPECT_NE(answer.error().text().find(one.part), std::string::npos)
+        << one.line << ": " << answer.error().text();
+    EXPECT_FALSE(answer.error().next.empty()) << one.line << ": no next step: " << answer.error().text();
+    EXPECT_EQ(director.store.current().site, before) << one.line;
+    EXPECT_EQ(director.store.current().epoch, Epoch{1}) << one.line;
+  }
+}
+
+}  // namespace
+}  // namespace guideway

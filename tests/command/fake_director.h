@@ -1,0 +1,113 @@
+// Fake director: a context over a store in memory, with a live side that answers what a test has put there.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "command/context.h"
+#include "command/parser.h"
+#include "command/run.h"
+
+namespace guideway {
+
+inline IpAddress ip(const std::string& text) { return *IpAddress::parse(text); }
+
+// Pool "web" (1,009 rows) of web-1 to web-3 behind service "www"; an empty pool "spare".
+inline Site small_site() {
+  Site site;
+  site.hash_seed = 0x5eed;
+  Pool web;
+  web.name = "web";
+  web.rows = 1009;
+  for (int i = 1; i <= 3; ++i) {
+    web.backends.push_back({"web-" + std::to_string(i), ip("10.0.1." + std::to_string(10 + i))});
+  }
+  Pool spare;
+  spare.name = "spare";
+  spare.rows = 251;
+  site.pools = {web, spare};
+  Service www;
+  www.name = "www";
+  www.address = ip("203.0.113.10");
+  www.ports = {{80, 80}, {443, 443}};
+  www.pool = "web";
+  site.services = {www};
+  return site;
+}
+
+class FakeLive final : public Live {
+ public:
+  StatsReport report;
+  std::vector<PortReport> port_reports;
+  std::vector<NextHopReport> next_hop_reports;
+  std::map<std::string, Health> overrides;     // by backend, of pool web
+  std::map<std::string, std::uint64_t> flows;  // by backend
+
+  StatsReport stats() override { return report; }
+  std::vector<HealthReport> health() override {
+    std::vector<HealthReport> out;
+    for (const auto& [backend, value] : overrides)
+      out.push_back({"web", backend, value, value, Health::unknown, "refused"});
+    return out;
+  }
+  Result<void> set_health(const std::string&, const std::string& backend,
+                          std::optional<Health> value) override {
+    if (value) {
+      overrides[backend] = *value;
+    } else {
+      overrides.erase(backend);
+    }
+    return {};
+  }
+  std::vector<PortReport> ports() override { return port_reports; }
+  std::vector<NextHopReport> next_hops() override { return next_hop_reports; }
+  HealthView health_view() override {
+    HealthView view;
+    for (const auto& [backend, value] : overrides) view["web"][backend] = value;
+    return view;
+  }
+  std::uint64_t live_flows(const std::string&, const std::string& backend) override { return flows[backend]; }
+  std::chrono::seconds uptime() override { return std::chrono::seconds(4000); }
+  std::size_t memory_bytes() override { return 64 << 20; }
+};
+
+class FakeDirector final : public Context {
+ public:
+  explicit FakeDirector(Site site = small_site()) : store(*Store::open(std::nullopt, std::move(site))) {
+    config.source_ipv4 = ip("192.0.2.1");
+    config.source_ipv6 = ip("2001:db8::1");
+  }
+  const SiteVersion& version() override { return store.current(); }
+  HealthView health() override { return live_side.health_view(); }
+  const DirectorConfig& director() override { return config; }
+  Result<Plan> plan(const Change& change) override { return store.plan(change, health()); }
+  Result<Plan> plan_undo() override { return store.plan_undo(health()); }
+  Result<Plan> commit(const Change& change, const CommitOptions& options) override {
+    return store.commit(change, health(), options);
+  }
+  Result<Plan> undo(const CommitOptions& options) override { return store.undo(health(), options); }
+  Live* live() override { return alive ? &live_side : nullptr; }
+
+  // A command as it is typed.
+  Result<nlohmann::json> operator()(const std::string& line, const std::string& input = {}) {
+    const auto words = split_words(line);
+    if (!words) return tl::unexpected<Error>(words.error());
+    auto arguments = parse_command(*words);
+    if (!arguments) return tl::unexpected<Error>(arguments.error());
+    arguments->input = input;
+    return run_command(*this, *arguments);
+  }
+
+  Store store;
+  DirectorConfig config;
+  FakeLive live_side;
+  bool alive = true;
+};
+
+// As a person reads it, without colours.
+inline std::string text_of(const std::string& line, const nlohmann::json& answer) {
+  return parse_command(*split_words(line))->command->renderer(answer, false);
+}
+
+}  // namespace guideway

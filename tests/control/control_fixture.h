@@ -1,0 +1,87 @@
+// Control fixture: a controller with everything around it that a director has, short of packets.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "../command/fake_director.h"
+#include "control/controller.h"
+
+namespace guideway {
+
+// Keeps what was published, as io's publisher does for the workers.
+class FakePublisher final : public Publisher {
+ public:
+  void publish(std::shared_ptr<const Snapshot> snapshot) override {
+    const std::lock_guard lock(mutex_);
+    newest_ = std::move(snapshot);
+    ++count_;
+  }
+  [[nodiscard]] std::shared_ptr<const Snapshot> newest() const {
+    const std::lock_guard lock(mutex_);
+    return newest_;
+  }
+  [[nodiscard]] int count() const {
+    const std::lock_guard lock(mutex_);
+    return count_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Snapshot> newest_;
+  int count_ = 0;
+};
+
+// Live's health may be changed while the controller's thread asks for it.
+class FakeHealth final : public Live {
+ public:
+  StatsReport stats() override { return {}; }
+  std::vector<HealthReport> health() override { return {}; }
+  Result<void> set_health(const std::string& pool, const std::string& backend,
+                          std::optional<Health> value) override {
+    const std::lock_guard lock(mutex_);
+    view_[pool][backend] = value.value_or(Health::unknown);
+    return {};
+  }
+  std::vector<PortReport> ports() override { return {}; }
+  std::vector<NextHopReport> next_hops() override { return {}; }
+  HealthView health_view() override {
+    const std::lock_guard lock(mutex_);
+    return view_;
+  }
+  std::uint64_t live_flows(const std::string&, const std::string&) override { return flows; }
+  std::chrono::seconds uptime() override { return {}; }
+  std::size_t memory_bytes() override { return 0; }
+
+  std::atomic<std::uint64_t> flows{0};
+
+ private:
+  std::mutex mutex_;
+  HealthView view_;
+};
+
+struct ControlledDirector {
+  explicit ControlledDirector(Site site = small_site(),
+                              OuterSources sources = {ip("192.0.2.1"), ip("2001:db8::1")},
+                              std::optional<Journal> journal = std::nullopt)
+      : builder(sources, next_hops),
+        controller(*Store::open(std::move(journal), std::move(site)), DirectorConfig{}, builder, publisher) {
+    controller.set_live(live);
+  }
+  Result<nlohmann::json> operator()(const std::string& line, const std::string& input = {}) {
+    auto arguments = parse_command(*split_words(line));
+    if (!arguments) return tl::unexpected<Error>(arguments.error());
+    arguments->input = input;
+    return controller.run(*arguments);
+  }
+
+  NextHops next_hops;
+  SnapshotBuilder builder;
+  FakePublisher publisher;
+  FakeHealth live;
+  Controller controller;
+};
+
+}  // namespace guideway

@@ -1,0 +1,191 @@
+// The controller: a change is whole or not at all, and what is answered is what the workers have.
+#include "control/controller.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "../state/scratch_directory.h"
+#include "command/values.h"
+#include "control_fixture.h"
+
+namespace guideway {
+namespace {
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+
+// Rows whose new flows the backend takes, in what the workers have.
+std::size_t first_rows(const Snapshot& snapshot, const std::string& address) {
+  for (const auto& pool : snapshot.pools) {
+    if (pool->name != "web") continue;
+    return static_cast<std::size_t>(std::count_if(pool->rows.begin(), pool->rows.end(), [&](const Row& row) {
+      return row.takes_new != 0 && pool->backends[row.hop[0]].address.text() == address;
+    }));
+  }
+  return 0;
+}
+
+template <class Condition>
+bool soon(Condition condition) {
+  for (int i = 0; i < 500; ++i) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(10ms);
+  }
+  return false;
+}
+
+TEST(Controller, StartPublishesTheStoresVersion) {
+  ControlledDirector director;
+  int told = 0;
+  director.controller.add_listener([&](const SiteVersion& version) {
+    ++told;
+    EXPECT_EQ(version.epoch, Epoch{1});
+    EXPECT_EQ(director.publisher.count(), 0) << "listeners come before the workers";
+  });
+  ASSERT_TRUE(director.controller.start());
+  EXPECT_EQ(told, 1);
+  ASSERT_NE(director.publisher.newest(), nullptr);
+  EXPECT_EQ(director.publisher.newest()->epoch, Epoch{1});
+}
+
+TEST(Controller, AChangeIsPublishedWhenItIsAnswered) {
+  ControlledDirector director;
+  ASSERT_TRUE(director.controller.start());
+  EXPECT_GT(first_rows(*director.publisher.newest(), "10.0.1.11"), 300U);
+  const auto answer = director("backend drain web web-1");
+  ASSERT_TRUE(answer) << answer.error().text();
+  EXPECT_EQ(director.publisher.newest()->epoch, Epoch{2});
+  EXPECT_EQ(first_rows(*director.publisher.newest(), "10.0.1.11"), 0U);
+  const int published = director.publisher.count();
+  ASSERT_TRUE(director("backend drain web web-1"));
+  ASSERT_TRUE(director("plan backend undrain web web-1"));
+  ASSERT_TRUE(director("table show web"));
+  EXPECT_FALSE(director("backend drain web nosuch"));
+  EXPECT_EQ(director.publisher.count(), published) << "nothing changed, nothing is published";
+}
+
+TEST(Controller, AHostsRefusalLeavesEverythingAsItWas) {
+  const ScratchDirectory scratch;
+  ControlledDirector director(small_site(), {ip("192.0.2.1"), ip("2001:db8::1")},
+                              *Journal::open(scratch.path()));
+  director.controller.add_check([](const Site& site) -> Result<void> {
+    if (site.services.size() < 2) return {};
+    return fail(ErrorKind::refused, "203.0.113.9 is this host's own", "service more", "use another address");
+  });
+  ASSERT_TRUE(director.controller.start());
+  const int published = director.publisher.count();
+  const auto refused = director("service add more 203.0.113.9 web");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().what, "203.0.113.9 is this host's own");
+  EXPECT_EQ((*director("service list"))["services"].size(), 1U);
+  EXPECT_EQ(director.publisher.count(), published);
+}
+
+TEST(Controller, ABuildThatFailsIsNotJournalled) {
+  const ScratchDirectory scratch;
+  {
+    // No IPv6 source: a pool of IPv6 backends cannot be served here.
+    ControlledDirector director(small_site(), {ip("192.0.2.1"), std::nullopt},
+                                *Journal::open(scratch.path()));
+    ASSERT_TRUE(director.controller.start());
+    const auto refused = director("backend add spare s-1 fd00::1");
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().text().find("source_ipv6"), std::string::npos) << refused.error().text();
+    EXPECT_EQ(director.publisher.newest()->epoch, Epoch{1});
+    // The builder still knows the ids of what is published.
+    EXPECT_TRUE(director.builder.backend_id("web", "web-1"));
+    EXPECT_FALSE(director.builder.backend_id("spare", "s-1"));
+    ASSERT_TRUE(director("backend drain web web-1"));
+    EXPECT_EQ(director.publisher.newest()->epoch, Epoch{2});
+  }
+  const auto stored = Journal::open(scratch.path())->load();
+  ASSERT_TRUE(stored && *stored);
+  EXPECT_EQ((*stored)->epoch, Epoch{2});
+  EXPECT_TRUE((*stored)->site.find_pool("spare")->backends.empty());
+}
+
+TEST(Controller, AJournalThatFailsIsNotPublished) {
+  const ScratchDirectory scratch;
+  const auto state = scratch.path() / "state";
+  ControlledDirector director(small_site(), {ip("192.0.2.1"), ip("2001:db8::1")}, *Journal::open(state));
+  ASSERT_TRUE(director.controller.start());
+  std::filesystem::remove_all(state);
+  const auto refused = director("backend drain web web-1");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(director.publisher.newest()->epoch, Epoch{1});
+  EXPECT_EQ((*director("backend list web"))["backends"][0]["state"], "active");
+}
+
+TEST(Controller, HealthMovesRowsWithoutAnEpoch) {
+  ControlledDirector director;
+  ASSERT_TRUE(director.controller.start());
+  ASSERT_TRUE(director.live.set_health("web", "web-2", Health::down));
+  director.controller.health_changed();
+  EXPECT_TRUE(soon([&] { return first_rows(*director.publisher.newest(), "10.0.1.12") == 0; }));
+  EXPECT_EQ(director.publisher.newest()->epoch, Epoch{1});
+  const int published = director.publisher.count();
+  for (int i = 0; i < 100; ++i) director.controller.health_changed();
+  std::this_thread::sleep_for(50ms);
+  EXPECT_EQ(director.publisher.count(), published) << "the same view was published again";
+}
+
+TEST(Controller, HealthByHandActsBeforeItIsAnswered) {
+  ControlledDirector director;
+  ASSERT_TRUE(director.controller.start());
+  ASSERT_TRUE(director("health set web web-3 down"));
+  EXPECT_EQ(first_rows(*director.publisher.newest(), "10.0.1.13"), 0U);
+  ASSERT_TRUE(director("health set web web-3 auto"));
+  EXPECT_GT(first_rows(*director.publisher.newest(), "10.0.1.13"), 300U);
+}
+
+TEST(Controller, MetricsCarryTheDigestsThatCommandsShow) {
+  ControlledDirector director;
+  ASSERT_TRUE(director.controller.start());
+  const auto same = [&director] {
+    const MetricsView view = director.controller.metrics();
+    const json digests = *director("table digest");
+    EXPECT_EQ(digests["site_digest"], hex64(view.publish.site_digest));
+    ASSERT_EQ(view.publish.pools.size(), 2U);
+    for (const PoolDigests& pool : view.publish.pools) {
+      for (const json& shown : digests["pools"]) {
+        if (shown["pool"] != pool.pool) continue;
+        EXPECT_EQ(shown["digest"], hex64(pool.rows)) << pool.pool;
+        EXPECT_EQ(shown["site_digest"], hex64(pool.site)) << pool.pool;
+      }
+    }
+  };
+  same();
+  ASSERT_TRUE(director("health set web web-3 down"));
+  same();
+  ASSERT_TRUE(director("backend drain web web-1"));
+  same();
+  ASSERT_TRUE(director("backend add web web-4 10.0.1.14"));
+  same();
+  EXPECT_EQ(director.controller.metrics().epoch, Epoch{3});
+}
+
+TEST(Controller, CommandsFromManyThreadsAreOneAfterTheOther) {
+  ControlledDirector director;
+  ASSERT_TRUE(director.controller.start());
+  std::vector<std::thread> threads;
+  std::atomic<int> done{0};
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&director, &done, t] {
+      for (int i = 0; i < 20; ++i) {
+        const std::string backend = "web-" + std::to_string(1 + t % 3);
+        if (director((i % 2 == 0 ? "backend drain web " : "backend undrain web ") + backend)) ++done;
+        if (director("table digest web")) ++done;
+        director.controller.health_changed();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(done, 160);
+}
+
+}  // namespace
+}  // namespace guideway

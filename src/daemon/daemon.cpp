@@ -1,0 +1,174 @@
+#include "daemon/daemon.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <systemd/sd-daemon.h>
+
+#include <algorithm>
+
+#include "daemon/first_site.h"
+#include "daemon/preflight.h"
+
+namespace guideway {
+namespace {
+
+using namespace std::chrono_literals;
+
+// How long the start waits for the world; traffic flows in any case afterwards.
+constexpr auto neighbours_wait = 1000ms, verdicts_wait = 3000ms;
+constexpr auto round = 50ms;
+
+std::vector<NeighbourPort> neighbour_ports(const Ports& ports) {
+  std::vector<NeighbourPort> out;
+  for (std::size_t i = 0; i < ports.all().size(); ++i) {
+    const auto& port = ports.all()[i];
+    out.push_back({port.config().name, static_cast<std::uint8_t>(i), port.kernel_interface(),
+                   port.device_interface(), port.config().next_hop_mac});
+  }
+  return out;
+}
+
+std::vector<IpAddress> backend_addresses(const Site& site) {
+  std::vector<IpAddress> out;
+  for (const auto& pool : site.pools)
+    for (const auto& backend : pool.backends) out.push_back(backend.address);
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Daemon>> Daemon::start(const DirectorConfig& config, const std::optional<Site>& seed) {
+  std::unique_ptr<Daemon> out(new Daemon(config));
+  auto done = out->claim(seed);
+  if (done) done = out->open_devices();
+  if (done) done = out->start_control(seed);
+  if (done) done = out->start_traffic();
+  if (done) done = out->start_listeners();
+  if (!done) return tl::unexpected(done.error());
+  return out;
+}
+
+// What shows that this daemon may run here, before anything of the host is changed.
+Result<void> Daemon::claim(const std::optional<Site>& seed) {
+  auto settings = preflight(config_);
+  if (!settings) return tl::unexpected(settings.error());
+  eal_settings_ = std::move(*settings);
+  auto socket = ApiSocket::open(config_.admin_socket);
+  if (!socket) return tl::unexpected(socket.error());
+  socket_.emplace(std::move(*socket));
+  auto journal = Journal::open(config_.state_dir);
+  if (!journal) return tl::unexpected(journal.error());
+  journal_.emplace(std::move(*journal));
+  return check_first_site(*journal_, seed, config_);
+}
+
+Result<void> Daemon::open_devices() {
+  auto eal = Eal::start(*eal_settings_);
+  if (!eal) return tl::unexpected(eal.error());
+  eal_.emplace(std::move(*eal));
+  auto ports = Ports::open(config_);
+  if (!ports) return tl::unexpected(ports.error());
+  ports_ = std::move(*ports);
+  publisher_ = std::make_unique<QsbrPublisher>(static_cast<unsigned>(config_.workers.size()));
+  workers_ = std::make_unique<Workers>(config_, *ports_, next_hops_, *publisher_);
+  return {};
+}
+
+Result<void> Daemon::start_control(const std::optional<Site>& seed) {
+  auto store = Store::open(std::move(journal_), seed);
+  journal_.reset();
+  if (!store) return tl::unexpected(store.error());
+  auto neighbours =
+      Neighbours::start(neighbour_ports(*ports_), next_hops_, [this](std::span<const LinkState> links) {
+        for (const auto& link : links) ports_->set_link(link.port, link.up);
+      });
+  if (!neighbours) return tl::unexpected(neighbours.error());
+  neighbours_ = std::move(*neighbours);
+  auto health = HealthChecker::start([this](std::span<const HealthChange> changes) {
+    for (const auto& change : changes)
+      spdlog::info("health: {} {} is {}: {}", change.pool, change.backend,
+                   change.verdict == Health::up     ? "up"
+                   : change.verdict == Health::down ? "down"
+                                                    : "unknown",
+                   change.reason);
+    health_changed();
+  });
+  if (!health) return tl::unexpected(health.error());
+  health_ = std::move(*health);
+  builder_ =
+      std::make_unique<SnapshotBuilder>(OuterSources{config_.source_ipv4, config_.source_ipv6}, next_hops_);
+  live_ = std::make_unique<LiveDirector>(LiveParts{*ports_, *workers_, *builder_, *neighbours_, *health_});
+  controller_ = std::make_unique<Controller>(std::move(*store), config_, *builder_, *publisher_);
+  controller_->set_live(*live_);
+  controller_->add_check(check_local_addresses);
+  controller_->add_listener([this](const SiteVersion& version) { site_changed(version); });
+  verdicts_wanted_ = true;
+  return controller_->start();
+}
+
+Result<void> Daemon::start_traffic() {
+  // A packet for a backend without a MAC is lost; a moment's wait in the device's ring is not.
+  if (!neighbours_->wait_settled(neighbours_wait))
+    spdlog::warn("some backends' neighbours are not resolved yet");
+  return workers_->start();
+}
+
+Result<void> Daemon::start_listeners() {
+  auto api = Api::start(std::move(*socket_),
+                        [this](const Arguments& arguments) { return controller_->run(arguments); });
+  socket_.reset();
+  if (!api) return tl::unexpected(api.error());
+  api_ = std::move(*api);
+  if (config_.metrics.empty()) return {};
+  auto metrics = MetricsServer::start(config_.metrics, [this] { return controller_->metrics(); });
+  if (!metrics) return tl::unexpected(metrics.error());
+  metrics_ = std::move(*metrics);
+  return {};
+}
+
+void Daemon::site_changed(const SiteVersion& version) {
+  live_->site_changed(version);
+  neighbours_->set_backends(backend_addresses(version.site));
+  health_->update(health_targets(version.site));
+}
+
+void Daemon::health_changed() {
+  const std::lock_guard lock(verdicts_mutex_);
+  if (verdicts_wanted_) controller_->health_changed();
+}
+
+std::string Daemon::serve(const Signals& signals) {
+  if (!health_->wait_ready(verdicts_wait)) spdlog::warn("not every backend has been checked yet");
+  spdlog::info("guidewayd " GUIDEWAY_VERSION " serves on {} port(s) with {} worker(s)", ports_->all().size(),
+               workers_->size());
+  sd_notify(0, "READY=1");
+  while (true) {
+    if (auto name = signals.wait(round); !name.empty()) {
+      sd_notify(0, "STOPPING=1");
+      return name;
+    }
+    (void)publisher_->reclaim();
+    for (const auto& link : ports_->device_links())
+      neighbours_->set_device_link(static_cast<std::uint8_t>(link.port), link.up);
+  }
+}
+
+Daemon::~Daemon() {
+  metrics_.reset();
+  api_.reset();
+  if (workers_) workers_->stop();
+  {
+    const std::lock_guard lock(verdicts_mutex_);
+    verdicts_wanted_ = false;
+  }
+  controller_.reset();
+  live_.reset();
+  health_.reset();
+  neighbours_.reset();
+  workers_.reset();
+  ports_.reset();
+}
+
+}  // namespace guideway

@@ -1,0 +1,70 @@
+// Daemon: a running director, made of its parts.
+// What: starts them in the order of who needs whom, and stops them in the opposite one.
+// Thread: main.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "control/api.h"
+#include "control/controller.h"
+#include "control/health.h"
+#include "control/metrics_server.h"
+#include "control/neighbours.h"
+#include "daemon/live.h"
+#include "daemon/signals.h"
+#include "guideway/result.h"
+#include "io/eal.h"
+#include "io/log.h"
+#include "io/ports.h"
+#include "io/publisher.h"
+#include "io/workers.h"
+#include "state/snapshot_builder.h"
+
+namespace guideway {
+
+class Daemon {
+ public:
+  // Refused: whatever of the host, the files or the devices does not fit; nothing is left behind then.
+  [[nodiscard]] static Result<std::unique_ptr<Daemon>> start(const DirectorConfig& config,
+                                                             const std::optional<Site>& seed);
+  ~Daemon();  // in order: no new commands, workers out of their loops, devices closed
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+
+  // Frees old snapshots and follows devices' links until a signal says to end; answers with its name.
+  std::string serve(const Signals& signals);
+
+ private:
+  explicit Daemon(DirectorConfig config) : config_(std::move(config)) {}
+  Result<void> claim(const std::optional<Site>& seed);
+  Result<void> open_devices();
+  Result<void> start_control(const std::optional<Site>& seed);
+  Result<void> start_traffic();
+  Result<void> start_listeners();
+  void site_changed(const SiteVersion& version);
+  void health_changed();
+
+  DirectorConfig config_;
+  std::optional<EalSettings> eal_settings_;
+  std::optional<ApiSocket> socket_;
+  std::optional<Journal> journal_;  // until the store takes it
+  DpdkLog log_;
+  std::optional<Eal> eal_;
+  NextHops next_hops_;
+  std::unique_ptr<Ports> ports_;
+  std::unique_ptr<QsbrPublisher> publisher_;
+  std::unique_ptr<Workers> workers_;
+  std::unique_ptr<SnapshotBuilder> builder_;
+  std::unique_ptr<Neighbours> neighbours_;
+  std::unique_ptr<HealthChecker> health_;
+  std::unique_ptr<LiveDirector> live_;
+  std::unique_ptr<Controller> controller_;
+  std::mutex verdicts_mutex_;  // the health checker's thread against the end of the controller
+  bool verdicts_wanted_ = false;
+  std::unique_ptr<Api> api_;
+  std::unique_ptr<MetricsServer> metrics_;
+};
+
+}  // namespace guideway

@@ -7,8 +7,12 @@
 #include <rte_lcore.h>
 #include <rte_mempool.h>
 #include <spdlog/spdlog.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "io/attachment.h"
 #include "io/frame_room.h"
@@ -42,6 +46,25 @@ bool spreads_flows(const Device& device, const rte_eth_dev_info& info) {
       return false;
   }
   return false;
+}
+
+// False where the driver tells ethdev of standard frames only though its buffers hold more (af_packet); ethdev
+// would refuse a larger MTU in its name, and the interface behind it has to be set instead.
+bool takes_mtu(const rte_eth_dev_info& info, std::uint16_t mtu) {
+  constexpr std::uint32_t link = RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
+  return info.max_mtu != UINT16_MAX || mtu + link <= info.max_rx_pktlen;
+}
+
+// 0, or the negative errno.
+int set_interface_mtu(const std::string& interface, std::uint16_t mtu) {
+  const int fd = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return -errno;
+  ifreq request{};
+  interface.copy(request.ifr_name, sizeof request.ifr_name - 1);
+  request.ifr_mtu = mtu;
+  const int status = ::ioctl(fd, SIOCSIFMTU, &request) == 0 ? 0 : -errno;
+  ::close(fd);
+  return status;
 }
 
 }  // namespace
@@ -156,7 +179,8 @@ Result<void> Port::configure(std::uint16_t dpdk_port, std::uint16_t queue_count)
         "choose another mtu");
 
   rte_eth_conf conf{};
-  conf.rxmode.mtu = config_.mtu;
+  const bool by_driver = !shares_interface(device_) || takes_mtu(info, config_.mtu);
+  conf.rxmode.mtu = by_driver ? config_.mtu : std::uint16_t{RTE_ETHER_MTU};
   if (queue_count > 1 && (info.flow_type_rss_offloads & rss_wanted) != 0) {
     conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
     conf.rx_adv_conf.rss_conf.rss_hf = info.flow_type_rss_offloads & rss_wanted;
@@ -172,7 +196,8 @@ Result<void> Port::configure(std::uint16_t dpdk_port, std::uint16_t queue_count)
   int status = rte_eth_dev_configure(dpdk_port, queue_count, queue_count, &conf);
   if (status != 0) return refuse(fmt::format("the device refuses its settings: {}", rte_strerror(-status)));
   // The driver's own MTU call also sets the interface behind it; some drivers can only do so here.
-  status = rte_eth_dev_set_mtu(dpdk_port, config_.mtu);
+  status = by_driver ? rte_eth_dev_set_mtu(dpdk_port, config_.mtu)
+                     : set_interface_mtu(device_.argument, config_.mtu);
   if (status != 0 && status != -ENOTSUP)
     return refuse(fmt::format("the device refuses mtu {}: {}", config_.mtu, rte_strerror(-status)),
                   "choose a smaller mtu");

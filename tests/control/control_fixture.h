@@ -67,7 +67,9 @@ struct ControlledDirector {
                               OuterSources sources = {ip("192.0.2.1"), ip("2001:db8::1")},
                               std::optional<Journal> journal = std::nullopt)
       : builder(sources, next_hops),
-        controller(*Store::open(std::move(journal), std::move(site)), DirectorConfig{}, builder, publisher) {
+        controller(*Store::open(std::move(journal), std::move(site)),
+                   DirectorConfig{.source_ipv4 = sources.ipv4, .source_ipv6 = sources.ipv6}, builder,
+                   publisher) {
     controller.set_live(live);
   }
   Result<nlohmann::json> operator()(const std::string& line, const std::string& input = {}) {

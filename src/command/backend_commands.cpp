@@ -99,13 +99,6 @@ Result<json> add_backend(Context& context, const Arguments& arguments) {
 }
 
 Result<json> drain_backend(Context& context, const Arguments& arguments) {
-  const auto place = place_of(context, arguments);
-  if (!place) return tl::unexpected<Error>(place.error());
-  if (arguments.has("wait") && !place->pool->flow_table) {
-    return fail(
-        ErrorKind::refused, "the pool keeps no flow table, so no director knows when the flows have ended",
-        "pool " + place->pool->name, "drain without --wait and look at the backend's own connections");
-  }
   return set_state(context, arguments, BackendState::draining);
 }
 

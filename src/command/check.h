@@ -1,7 +1,6 @@
 // Check: whether a file is a good site, or a good director file, before it is used.
 // What: parses, checks, deals the seats and builds what the workers would read; warns about what is allowed
-// but
-//       unwise.
+//       but unwise.
 // Not:  the host: devices, addresses and routes are looked at when the daemon starts.
 #pragma once
 

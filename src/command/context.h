@@ -1,6 +1,6 @@
 // Context: what a command's handler works on: a site to read, a way to change it, and the live director if
-// there is one. What: two implementations: the daemon's controller (control/) and a file read offline
-// (command/offline).
+//          there is one.
+// What: two implementations: the daemon's controller (control/) and a file read offline (command/offline).
 #pragma once
 
 #include "command/live.h"

@@ -1,6 +1,7 @@
 // Live: what a running director can tell and do beyond its site; absent for offline verbs.
 // What: the interface between the commands and the daemon's parts (counters, health, neighbours, ports,
-// flows). Thread: implemented by the daemon's control side; called with the control lock held.
+//       flows).
+// Thread: implemented by the daemon's control side; called with the control lock held.
 #pragma once
 
 #include <array>

@@ -1,8 +1,7 @@
 // Parser: words into one command of the table.
 // What: finds object and verb, gives each word its parameter, checks each value's form.
 // Why:  own code instead of a library's, since client, server and `plan COMMAND…` read the same words from
-// the
-//       same table, and each refusal is a sentence with the nearest word that exists.
+//       the same table, and each refusal is a sentence with the nearest word that exists.
 // Not:  the program's own options (--json, --socket, …); the client takes those out first.
 #pragma once
 

@@ -38,7 +38,8 @@ POOL_TOML = """\
 name = "{name}"
 rows = {rows}
 flow_table = {flow_table}
-health = {{ type = "http", port = 8080, path = "/healthz", interval = "200ms", timeout = "150ms", rise = 2, fall = 2 }}
+timeouts = {{ closing = "2s" }}
+health = {{ type = "http", port = 8080, path = "/healthz", interval = "400ms", timeout = "400ms", rise = 2, fall = 3 }}
 """
 
 BACKEND_TOML = """\
@@ -106,11 +107,11 @@ class Director:
         end = time.monotonic() + 15
         while True:
             if not self.process.alive():
-                raise LabError(f"guidewayd ended at its start: {self.log()[-2000:]}")
+                raise LabError(f"guidewayd ended at its start: {self.log()[-800:]}")
             if self.socket.exists() and self.call("status", check=False).returncode == 0:
                 break
             if time.monotonic() > end:
-                raise LabError(f"guidewayd does not answer on {self.socket}: {self.log()[-2000:]}")
+                raise LabError(f"guidewayd does not answer on {self.socket}: {self.log()[-800:]}")
             time.sleep(0.02)
         return self
 

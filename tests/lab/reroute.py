@@ -1,8 +1,8 @@
 """Reroute: how long from a command to the first packet that goes elsewhere.
 
 What: sends the same SYN again and again from the client's namespace (each SYN is a new decision, so each shows where
-      new flows of that row go) and watches the wrapped frames on the director's lan port, with the kernel's time
-      stamps.
+      new flows of that row go) and watches the wrapped frames at the other end of the director's lan cable, with the
+      kernel's time stamps.
 Why:  the time a person waits for a drain to act, measured on the wire and not in the daemon.
 Cost: one SYN each 0.2 ms; the answers of the backends to the probe's source vanish in the router.
 """
@@ -55,7 +55,7 @@ class Reroute:
         self.seen = []  # (CLOCK_REALTIME ns, outer destination)
         self.stopping = threading.Event()
         self.sender = socket_in(net.name("client"), lambda: packet_socket("eth0"))
-        self.sniffer = socket_in(net.name("director"), lambda: packet_socket("lan"))
+        self.sniffer = socket_in(net.name("router"), lambda: packet_socket("to-director"))
         self.sniffer.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         self.sniffer.settimeout(0.2)
         self.frame = bytes(Ether(src=net.mac("client", "eth0"), dst=net.mac("router", "to-client")) / IP(src=SILENT_CLIENT_V4, dst=SERVICES["v4v4"]) /

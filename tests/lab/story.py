@@ -144,7 +144,7 @@ class Story:
                 break
             time.sleep(0.01)
         found = time.monotonic_ns()
-        self.say(f"found by its health check after {(found - died) / 1e6:.0f} ms (every 200 ms, two failures); "
+        self.say(f"found by its health check after {(found - died) / 1e6:.0f} ms (every 400 ms, three failures); "
                  f"its {rows} rows are taken over")
         time.sleep(0.5)
         short.finish(stop=True)

@@ -18,7 +18,7 @@ def test_a_dead_server_is_found_and_its_rows_are_taken_over(lab, director):
         died = time.monotonic()
         until(lambda: health_of(director, "b2") == "down", what="b2 down")
         found = time.monotonic_ns()
-        assert found / 1e9 - died < 2
+        assert found / 1e9 - died < 4
         assert "b2" not in director.rows()
         time.sleep(0.3)
         report = short.finish(stop=True)

@@ -34,6 +34,10 @@ class Programs:
     def __truediv__(self, name):
         return self.build / self.PLACES[name] / name
 
+    def environment(self):
+        """For `guideway replay`, which looks for guideway-replay on the PATH."""
+        return os.environ | {"PATH": f"{(self / 'guideway-replay').parent}:{os.environ['PATH']}"}
+
     def missing(self):
         return [name for name in self.PLACES if not (self / name).exists()]
 

@@ -168,7 +168,7 @@ class Story:
         report_file = self.lab.net.run_dir / "report.json"
         done = subprocess.run([self.lab.programs / "guideway", "replay", "--site", self.director.site_file,
                                "--at", "200:backend drain web b1", "--in", capture, "--report", report_file],
-                              capture_output=True, text=True)
+                              capture_output=True, text=True, env=self.lab.programs.environment())
         if not self.demand(done.returncode == 0, "guideway replay ran: " + (done.stderr.strip() or "no complaint")):
             return
         report = json.loads(report_file.read_text())

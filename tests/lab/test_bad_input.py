@@ -91,10 +91,10 @@ def worker_without_a_cpu(start):
 
 STARTS = [
     ("an interface that is not there", unknown_device, r".*nosuch.*"),
-    ("a kind of device that is not there", unknown_kind, r'.*director\.toml:\d+:\d+.*floppy:lan.*'),
+    ("a kind of device that is not there", unknown_kind, r'.*director\.toml:\d+:\d+: the device is of no known form.*'),
     ("a PCI device that is not there", pci_that_is_not_there, r".*0000:77:00\.0.*"),
     ("a port's name twice", port_twice, r'.*director\.toml:\d+:\d+.*wan.*'),
-    ("an interface twice", interface_twice, r".*af_packet:wan.*"),
+    ("an interface twice", interface_twice, r".*director\.toml:\d+:\d+: device interface wan belongs to another port already.*"),
     ("more queues than workers or device can do", too_many_queues, r".*(7|seven) .*"),
     ("no root", no_root, r".*(root|CAP_NET_RAW|right).*"),
     ("a mistake in the site", mistake_in_the_site, r".*site\.toml:\d+:\d+: weight 70000 is above 65535.*"),
@@ -241,6 +241,7 @@ def test_a_broken_capture_is_refused(programs, tmp_path, content):
     (tmp_path / "site.toml").write_text(site_toml())
     (tmp_path / "in.pcap").write_bytes(content)
     result = subprocess.run([programs / "guideway", "replay", "--site", tmp_path / "site.toml", "--in",
-                             tmp_path / "in.pcap", "--out", tmp_path / "out.pcap"], capture_output=True, text=True)
+                             tmp_path / "in.pcap", "--out", tmp_path / "out.pcap"], capture_output=True, text=True,
+                            env=programs.environment())
     one_sentence(result, "guideway(-replay)?", 1, r".*in\.pcap.*")
     assert not (tmp_path / "out.pcap").exists() or not (tmp_path / "out.pcap").stat().st_size > 24

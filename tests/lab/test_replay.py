@@ -55,7 +55,7 @@ def replay(programs, folder, capture, *extra):
     site.write_text(site_for(capture))
     out, report = folder / "out.pcap", folder / "report.json"
     done = subprocess.run([programs / "guideway", "replay", "--site", site, "--in", capture, "--out", out, "--report",
-                           report, *extra], capture_output=True, text=True)
+                           report, *extra], capture_output=True, text=True, env=programs.environment())
     assert done.returncode == 0, done.stderr
     return out, json.loads(report.read_text())
 

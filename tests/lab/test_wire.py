@@ -29,7 +29,8 @@ def test_a_captured_frame_equals_the_design(lab, director, service, port, tos):
     hash_value = flow_hash(client, port, SERVICES[service], 80)
     hops = [BACKENDS[name][family] for name in rows[hash_value % len(rows)]]
     with Tap(lab.net, "router", "to-director") as lan, Tap(lab.net, "client", "eth0") as eth0:
-        eth0.send(Ether(src=lab.net.mac("client", "eth0"), dst=lab.net.mac("router", "to-client")) / Raw(inner))
+        eth0.send(Ether(src=lab.net.mac("client", "eth0"), dst=lab.net.mac("router", "to-client"),
+                        type=0x86dd if service.startswith("v6") else 0x0800) / Raw(inner))
         frame = lan.first(lambda frame: is_gue(frame) and struct.pack("!HH", port, 80) in frame)
     # The router on the way took one from the TTL; the rest of the inner packet is the client's, byte for byte.
     offset = len(frame) - len(inner)

@@ -1,0 +1,156 @@
+// Ports that the kernel lends us: af_packet on veth pairs, and the TAP twin, in a network namespace of this process.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "io/ports.h"
+#include "io/publisher.h"
+#include "io/workers.h"
+#include "one_backend.h"
+#include "running_eal.h"
+#include "veth.h"
+
+namespace guideway {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Two veth pairs for all tests: wan (MTU 1500) and lan (MTU 1600); the tests hold their far ends.
+class KernelPorts : public testing::Test {
+ protected:
+  static bool prepare() {
+    static const bool ready =
+        enter_own_network() && make_veth("wan", 1500) && make_veth("lan", 1600) && eal_runs();
+    return ready;
+  }
+
+  void SetUp() override {
+    if (!prepare()) GTEST_SKIP() << "skipped: needs root and veth interfaces";
+    config_.flow_table_entries = 1024;
+    config_.workers = {eal_workers().front()};
+    config_.ports.resize(2);
+    config_.ports[0].name = "wan";
+    config_.ports[0].device = "af_packet:wan";
+    config_.ports[1].name = "lan";
+    config_.ports[1].device = "af_packet:lan";
+    config_.ports[1].mtu = 1600;
+  }
+
+  void open() {
+    auto opened = Ports::open(config_);
+    ASSERT_TRUE(opened) << opened.error().text();
+    ports_ = std::move(*opened);
+    publisher_ = std::make_unique<QsbrPublisher>(static_cast<unsigned>(config_.workers.size()));
+    next_hop_ = next_hops_.index_of(ipv4(backend_address)).value();
+    next_hops_.set(next_hop_, {NextHop::State::resolved, 1, backend_mac});
+    workers_ = std::make_unique<Workers>(config_, *ports_, next_hops_, *publisher_);
+    publisher_->publish(one_backend(next_hop_, 1));
+    ASSERT_TRUE(workers_->start());
+  }
+
+  DirectorConfig config_;
+  NextHops next_hops_;
+  NextHopIndex next_hop_ = 0;
+  std::unique_ptr<Ports> ports_;
+  std::unique_ptr<QsbrPublisher> publisher_;
+  std::unique_ptr<Workers> workers_;
+};
+
+bool is_gue(const Frame& frame) {
+  return frame.size() > 50 && frame[12] == 0x08 && frame[13] == 0 && frame[23] == 17 && frame[36] == 0x4c &&
+         frame[37] == 0x43;  // UDP to 19523
+}
+
+TEST_F(KernelPorts, APacketComesInByOneInterfaceAndLeavesWrappedByTheOther) {
+  open();
+  const FarEnd client("wan-far"), backends("lan-far");
+  const auto frame = syn(ports_->table().ports[0].mac, 40000);
+  ASSERT_TRUE(client.send(frame));
+  const auto out = backends.receive(is_gue, 5s);
+  ASSERT_TRUE(out) << "nothing arrived";
+  ASSERT_EQ(out->size(), 14U + 20 + 8 + 8 + 40);
+  EXPECT_TRUE(std::equal(frame.begin() + 14, frame.end(), out->begin() + 50)) << "the inner packet changed";
+}
+
+TEST_F(KernelPorts, TwoWorkersEachTakeTheirShare) {
+  config_.workers = eal_workers();
+  if (config_.workers.size() < 2) GTEST_SKIP() << "skipped: one CPU";
+  open();
+  const FarEnd client("wan-far"), backends("lan-far");
+  constexpr std::size_t flows = 200;
+  for (std::uint16_t port = 0; port < flows; ++port)
+    ASSERT_TRUE(client.send(syn(ports_->table().ports[0].mac, static_cast<std::uint16_t>(1024 + port))));
+  std::size_t arrived = 0;
+  while (arrived < flows && backends.receive(is_gue, 5s)) ++arrived;
+  EXPECT_EQ(arrived, flows);
+  for (std::size_t i = 0; i < 2; ++i)
+    EXPECT_GT(workers_->counters(i).verdicts.packets_in.get(), flows / 5) << i;
+}
+
+TEST_F(KernelPorts, TheMtuOfThePortIsSetOnTheInterface) {
+  config_.ports[1].mtu = 1580;
+  open();
+  EXPECT_TRUE(run("ip link show lan | grep -q 'mtu 1580'"));
+}
+
+// ARP for the twin's address: in by the port, over the twin to the kernel, and its answer back out of the port.
+TEST_F(KernelPorts, TheKernelAnswersThroughTheTwin) {
+  // The kernel has the packet on wan as well here, where a NIC of its own would be DPDK's alone: it is to be silent.
+  ASSERT_TRUE(run("sysctl -w net.ipv4.conf.wan.arp_ignore=8"));
+  config_.ports[0].twin = true;
+  config_.ports[0].kernel_interface = "gw-wan";
+  open();
+  ASSERT_TRUE(run("ip address add 10.9.9.1/24 dev gw-wan && ip link set gw-wan up"));
+  const auto mac = ports_->table().ports[0].mac;
+  const FarEnd client("wan-far");
+  Frame request(60);
+  std::fill_n(request.begin(), 6, std::uint8_t{0xff});
+  const std::uint8_t arp[] = {2, 0, 0, 0, 9,  2, 8, 6, 0, 1, 8, 0, 6, 4, 0,  1, 2, 0,
+                              0, 0, 9, 2, 10, 9, 9, 2, 0, 0, 0, 0, 0, 0, 10, 9, 9, 1};
+  std::copy(std::begin(arp), std::end(arp), request.begin() + 6);
+  const auto is_answer = [&](const Frame& frame) {
+    return frame.size() >= 42 && frame[12] == 8 && frame[13] == 6 && frame[21] == 2 &&
+           std::equal(mac.begin(), mac.end(), frame.begin() + 22);
+  };
+  ASSERT_TRUE(client.send(request));
+  EXPECT_TRUE(client.receive(is_answer, 5s)) << "no answer came out of the port";
+  EXPECT_FALSE(client.receive(is_answer, 100ms)) << "answered twice";
+  const auto crossed = static_cast<std::size_t>(Verdict::kernel);
+  EXPECT_GE(workers_->counters(0).verdicts.packets[crossed].get(), 1U);
+  workers_.reset();
+  ports_.reset();
+  EXPECT_FALSE(run("ip link show gw-wan")) << "the twin stayed behind";
+  EXPECT_TRUE(run("sysctl -w net.ipv4.conf.wan.arp_ignore=0"));
+}
+
+TEST_F(KernelPorts, RefusalsNameThePortAndLeaveNothing) {
+  struct Case {
+    const char* description;
+    const char* device;
+    std::uint16_t queues, mtu;
+    const char* part;
+  };
+  const Case cases[] = {
+      {"an interface that is not there", "af_packet:nosuch", 1, 1500, "there is no such interface"},
+      {"a second queue of a capture", "pcap:/dev/null,/tmp/out.pcap", 2, 1500,
+       "2 queues are asked for, the device has 1"},
+      {"more queues than af_packet does", "af_packet:lan", 17, 1500, "17"},
+      {"an MTU that no buffer holds", "af_packet:lan", 1, 65000, "mtu 65000"},
+      {"a PCI device that is not there", "0000:77:00.0", 1, 1500, "no such device"},
+  };
+  for (const auto& one : cases) {
+    auto config = config_;
+    config.ports[1].device = one.device;
+    config.ports[1].queues = one.queues;
+    config.ports[1].mtu = one.mtu;
+    const auto opened = Ports::open(config);
+    ASSERT_FALSE(opened) << one.description;
+    EXPECT_NE(opened.error().text().find(one.part), std::string::npos) << opened.error().text();
+    EXPECT_NE(opened.error().text().find("port lan"), std::string::npos) << opened.error().text();
+  }
+  open();  // the first port of each refused attempt was given back
+}
+
+}  // namespace
+}  // namespace guideway

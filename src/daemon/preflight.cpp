@@ -11,8 +11,8 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
-#include <thread>
 
+#include "io/virtual_device.h"
 #include "state/device_name.h"
 
 namespace guideway {
@@ -26,8 +26,6 @@ tl::unexpected<Error> refuse(std::string what, std::string next) {
 
 // director.toml was checked, so the string can be taken apart.
 Device device_of(const PortConfig& port) { return parse_device(port.device).value_or(Device{}); }
-
-bool shares_interface(Kind kind) { return kind == Kind::af_packet || kind == Kind::af_xdp; }
 
 std::uint64_t effective_capabilities() {
   std::ifstream status("/proc/self/status");
@@ -75,7 +73,7 @@ Result<void> check_rights(const DirectorConfig& config) {
 Result<void> check_ports(const DirectorConfig& config) {
   for (const auto& port : config.ports) {
     const auto device = device_of(port);
-    if (shares_interface(device.kind) && if_nametoindex(device.argument.c_str()) == 0)
+    if (shares_interface(device) && if_nametoindex(device.argument.c_str()) == 0)
       return refuse(
           fmt::format("port {} ({}): there is no interface {} here", port.name, port.device, device.argument),
           "look at ip link show");
@@ -99,7 +97,7 @@ Result<void> check_kernel_forwarding(const DirectorConfig& config) {
   for (const auto& port : config.ports) {
     const auto device = device_of(port);
     // A port with a twin is one whose interface was taken from the kernel.
-    if (!shares_interface(device.kind) || port.twin) continue;
+    if (!shares_interface(device) || port.twin) continue;
     for (const auto& family : families) {
       int forwarding = 0;
       std::ifstream(fmt::format("{}/{}/forwarding", family.path, device.argument)) >> forwarding;

@@ -6,8 +6,10 @@
 #include <rte_errno.h>
 #include <rte_lcore.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -54,6 +56,12 @@ Result<void> check_workers(const EalSettings& settings) {
   return {};
 }
 
+// The directory of the telemetry socket, which goes at exit itself: whoever is registered before it runs after it.
+void remove_runtime_directory_at_exit() {
+  static const int registered = std::atexit([] { rmdir(rte_eal_get_runtime_dir()); });
+  (void)registered;
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> eal_arguments(const EalSettings& settings) {
@@ -61,17 +69,19 @@ Result<std::vector<std::string>> eal_arguments(const EalSettings& settings) {
   const unsigned main = main_lcore(settings);
   std::string lcores = fmt::format("{}@({})", main, fmt::join(control_cpus(settings), ","));
   for (const unsigned worker : settings.workers) lcores += fmt::format(",{0}@{0}", worker);
-  std::vector<std::string> out{"--lcores",           lcores,          "--main-lcore",
-                               std::to_string(main), "--file-prefix", settings.prefix};
+  std::vector<std::string> out{"--lcores", lcores, "--main-lcore", std::to_string(main), "--file-prefix",
+                               settings.prefix,
+                               // Else it warns of an old socket that nobody wants any more.
+                               "--log-level", "lib.telemetry:error"};
   if (settings.pci_devices.empty()) {
     out.insert(out.end(), {"--no-pci", "--iova-mode", "va"});
   }
   for (const auto& device : settings.pci_devices) out.insert(out.end(), {"-a", device});
-  if (settings.memory == MemoryMode::ordinary) {
-    out.insert(out.end(), {"--no-huge", "-m", std::to_string(settings.memory_mb)});
-  } else if (!settings.capture) {
+  // Neither leaves files behind; --in-memory cannot be had together with --no-huge.
+  if (settings.memory == MemoryMode::ordinary)
+    out.insert(out.end(), {"--no-huge", "--no-shconf", "-m", std::to_string(settings.memory_mb)});
+  else if (!settings.capture)
     out.emplace_back("--in-memory");
-  }
   return out;
 }
 
@@ -99,6 +109,7 @@ std::uint64_t free_hugepages() {
 Result<Eal> Eal::start(const EalSettings& settings) {
   auto arguments = eal_arguments(settings);
   if (!arguments) return tl::unexpected(arguments.error());
+  remove_runtime_directory_at_exit();
   std::string program = "guidewayd";
   std::vector<char*> argv{program.data()};
   for (auto& argument : *arguments) argv.push_back(argument.data());

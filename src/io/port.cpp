@@ -115,8 +115,6 @@ Result<std::uint16_t> Port::choose_queue_count(const PortRequest& request) const
 }
 
 Result<void> Port::attach(const PortRequest& request, std::uint16_t queue_count) {
-  if (shares_interface(device_) && if_nametoindex(device_.argument.c_str()) == 0)
-    return refuse("there is no such interface here", "look at ip link show");
   std::vector<Result<std::uint16_t>> attached;
   if (device_.kind == Device::Kind::pci) {
     attached.push_back(find_pci(device_.argument));

@@ -20,9 +20,9 @@ std::string line(const EalSettings& settings) {
 }
 
 TEST(EalArguments, MainLcoreKeepsOffTheWorkersCpus) {
-  EXPECT_EQ(
-      line(settings({1}, {0, 1})),
-      "--lcores 127@(0),1@1 --main-lcore 127 --file-prefix guideway --no-pci --iova-mode va --in-memory");
+  EXPECT_EQ(line(settings({1}, {0, 1})),
+            "--lcores 127@(0),1@1 --main-lcore 127 --file-prefix guideway "
+            "--log-level lib.telemetry:error --no-pci --iova-mode va --in-memory");
 }
 
 TEST(EalArguments, MainLcoreSharesWhereWorkersHaveAllCpus) {
@@ -33,7 +33,7 @@ TEST(EalArguments, WithoutHugepagesMemoryIsOrdinary) {
   auto ordinary = settings({1}, {0, 1});
   ordinary.memory = MemoryMode::ordinary;
   ordinary.memory_mb = 300;
-  EXPECT_NE(line(ordinary).find("--no-huge -m 300"), std::string::npos) << line(ordinary);
+  EXPECT_NE(line(ordinary).find("--no-huge --no-shconf -m 300"), std::string::npos) << line(ordinary);
 }
 
 TEST(EalArguments, CaptureKeepsHugepageFiles) {

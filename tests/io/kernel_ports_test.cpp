@@ -132,7 +132,7 @@ TEST_F(KernelPorts, RefusalsNameThePortAndLeaveNothing) {
     const char* part;
   };
   const Case cases[] = {
-      {"an interface that is not there", "af_packet:nosuch", 1, 1500, "there is no such interface"},
+      {"an interface that is not there", "af_packet:nosuch", 1, 1500, "nosuch"},
       {"a second queue of a capture", "pcap:/dev/null,/tmp/out.pcap", 2, 1500,
        "2 queues are asked for, the device has 1"},
       {"more queues than af_packet does", "af_packet:lan", 17, 1500, "17"},

@@ -6,6 +6,7 @@
 #include <rte_ethdev.h>
 #include <rte_ether.h>
 #include <rte_mbuf.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 
@@ -26,6 +27,18 @@ bool carries_tag(const rte_mbuf& frame, std::uint16_t vlan) {
   if (ether->ether_type != rte_cpu_to_be_16(RTE_ETHER_TYPE_VLAN)) return false;
   const auto* tag = reinterpret_cast<const rte_vlan_hdr*>(ether + 1);
   return (rte_be_to_cpu_16(tag->vlan_tci) & 0x0fff) == vlan;
+}
+
+// What the TAP driver takes: it names no MTU, only the longest frame (1,522 bytes in DPDK 22.11), and ethdev
+// refuses more. A smaller twin is no harm to the host's own TCP; the services' packets never cross it.
+Result<std::uint16_t> twin_mtu(std::uint16_t dpdk_port, std::uint16_t wanted) {
+  rte_eth_dev_info info{};
+  if (const int status = rte_eth_dev_info_get(dpdk_port, &info); status != 0)
+    return fail(ErrorKind::refused,
+                fmt::format("the TAP device does not tell of itself: {}", rte_strerror(-status)));
+  constexpr std::uint32_t link = RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN + RTE_VLAN_HLEN;
+  const std::uint32_t most = info.max_mtu != UINT16_MAX ? info.max_mtu : info.max_rx_pktlen - link;
+  return static_cast<std::uint16_t>(std::min<std::uint32_t>(wanted, most));
 }
 
 }  // namespace
@@ -81,7 +94,13 @@ Result<void> Twin::configure(const Port& port, std::uint16_t queue_count) {
     if (status == 0) status = rte_eth_tx_queue_setup(dpdk_port, queue, twin_descriptors, socket, nullptr);
     queues_.push_back({dpdk_port, queue});
   }
-  if (status == 0) status = rte_eth_dev_set_mtu(dpdk_port, port.config().mtu);
+  const auto mtu = twin_mtu(dpdk_port, port.config().mtu);
+  if (!mtu) return tl::unexpected(mtu.error());
+  if (*mtu < port.config().mtu)
+    spdlog::warn(
+        "port {}: its kernel interface {} has MTU {}, the port {}: the TAP driver takes no longer frames",
+        port.config().name, interface_, *mtu, port.config().mtu);
+  if (status == 0) status = rte_eth_dev_set_mtu(dpdk_port, *mtu);
   if (status == 0) status = rte_eth_dev_start(dpdk_port);
   if (status == 0) return {};
   return fail(ErrorKind::refused, fmt::format("the TAP device does not start: {}", rte_strerror(-status)), {},

@@ -35,7 +35,7 @@ def started_after(records, nanoseconds, backend):
 
 
 def nothing_lost(director, lab, before, backends):
-    """Packet conservation since `before` (counts()): every packet that came in has one verdict, none was dropped,
+    """Packet conservation since `before` (counts(), taken at rest): every packet that came in has one verdict, none was dropped,
     and the agents took off as many wrappings as the director put on."""
     after = until(lambda: settled(director, lab, backends), 
                   what=lambda: f"packets in = sum of the verdicts, at rest: {counts(director, lab, backends)}")

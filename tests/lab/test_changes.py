@@ -20,10 +20,10 @@ def fourth(lab):
 @pytest.mark.parametrize("flow_table", [True, False], ids=["flow table", "no flow table"])
 def test_add_reweight_and_remove_under_load(lab, fourth, new_director, flow_table):
     director = new_director(site_toml(flow_table=flow_table))
+    before = counts(director, lab, NAMES)
     staying = lab.load(connections=200, requests=0, pause_ms=50).wait_ready()
     short = lab.load(connections=10, requests=1)
     time.sleep(0.3)
-    before = counts(director, lab, NAMES)
 
     director.call("backend", "add", "web", "b4", BACKENDS["b4"][0])
     assert abs(director.rows()["b4"] - 65537 / 4) <= 1
@@ -95,8 +95,8 @@ def resident_kb(pid):
 def test_a_thousand_changes_at_traffic(lab, fourth, director):
     """Drain and undrain, add and remove with --force: no packet is lost by a change, and memory stays."""
     api = Api(director.socket)
-    staying = lab.load(connections=100, requests=0, pause_ms=20).wait_ready()
     before = counts(director, lab, NAMES)
+    staying = lab.load(connections=100, requests=0, pause_ms=20).wait_ready()
     resident = []
     for step in range(250):
         api.command("backend drain web b2")

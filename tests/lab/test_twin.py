@@ -24,6 +24,7 @@ def twin_toml(director):
 def hide_from_the_kernel(net):
     """No addresses on the NICs, and nothing that comes in at them reaches the kernel."""
     net.ip("director", "address flush dev wan\naddress flush dev lan")
+    net.run("director", ["ip", "-6", "route", "flush", "proto", "boot"])
     net.run("director", ["nft", "-f", "-"], input="""
         table netdev mute {
           chain wan { type filter hook ingress device "wan" priority 0; policy drop; }

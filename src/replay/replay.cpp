@@ -1,7 +1,6 @@
 #include "replay/replay.h"
 
 #include <fmt/format.h>
-#include <rte_mbuf.h>
 
 #include <algorithm>
 #include <memory>

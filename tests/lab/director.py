@@ -145,7 +145,5 @@ class Director:
 
     def rows(self, pool="web"):
         """How many rows each backend comes first in."""
-        shares = {}
-        for row in self.json("table", "show", pool)["rows"]:
-            shares[row[0]] = shares.get(row[0], 0) + 1
-        return shares
+        backends = self.json("backend", "list", pool)["backends"]
+        return {backend["name"]: backend["first_rows"] for backend in backends if backend["first_rows"]}

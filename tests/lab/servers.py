@@ -55,7 +55,9 @@ def start_web(net, name, files):
     while net.run(name, ["curl", "-s", "-o", "/dev/null", "--max-time", "1", "http://127.0.0.1:8080/healthz"],
                   check=False).returncode != 0:
         if not process.alive() or time.monotonic() > end:
-            raise LabError(f"the web server of {name} does not answer; see {home}/error.log")
+            said = (home / "error.log").read_text() if (home / "error.log").exists() else ""
+            raise LabError(f"the web server of {name} does not answer: "
+                           f"{(said + net.log(f'web-{name}').read_text()).strip()[-600:]}")
         time.sleep(0.02)
     return process
 

@@ -86,15 +86,7 @@ Result<void> Daemon::start_control(const std::optional<Site>& seed) {
       });
   if (!neighbours) return tl::unexpected(neighbours.error());
   neighbours_ = std::move(*neighbours);
-  auto health = HealthChecker::start([this](std::span<const HealthChange> changes) {
-    for (const auto& change : changes)
-      spdlog::info("health: {} {} is {}: {}", change.pool, change.backend,
-                   change.verdict == Health::up     ? "up"
-                   : change.verdict == Health::down ? "down"
-                                                    : "unknown",
-                   change.reason);
-    health_changed();
-  });
+  auto health = HealthChecker::start([this](std::span<const HealthChange>) { health_changed(); });
   if (!health) return tl::unexpected(health.error());
   health_ = std::move(*health);
   builder_ =

@@ -69,10 +69,8 @@ Result<std::vector<std::string>> eal_arguments(const EalSettings& settings) {
   const unsigned main = main_lcore(settings);
   std::string lcores = fmt::format("{}@({})", main, fmt::join(control_cpus(settings), ","));
   for (const unsigned worker : settings.workers) lcores += fmt::format(",{0}@{0}", worker);
-  std::vector<std::string> out{"--lcores", lcores, "--main-lcore", std::to_string(main), "--file-prefix",
-                               settings.prefix,
-                               // Else it warns of an old socket that nobody wants any more.
-                               "--log-level", "lib.telemetry:error"};
+  std::vector<std::string> out{"--lcores",           lcores,          "--main-lcore",
+                               std::to_string(main), "--file-prefix", settings.prefix};
   if (settings.pci_devices.empty()) {
     out.insert(out.end(), {"--no-pci", "--iova-mode", "va"});
   }

@@ -3,6 +3,8 @@
 #include <rte_log.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <array>
 #include <string_view>
 
 namespace guideway {
@@ -27,12 +29,27 @@ spdlog::level::level_enum level_of(int dpdk_level) {
   }
 }
 
+// Errors and warnings of drivers that are none for us.
+constexpr std::array<std::string_view, 5> harmless{
+    // The TAP driver prepares rte_flow, which a twin does not use, with a qdisc that many kernels lack.
+    "tap_nl_dump_ext_ack", "multiq qdisc", "Disabling rte flow support",
+    // It tells secondary processes of its queues; there are none.
+    "tap_mp_req_on_rxtx",
+    // An old socket that nobody wants any more.
+    "No legacy callbacks"};
+
+bool is_harmless(std::string_view line) {
+  return std::any_of(harmless.begin(), harmless.end(),
+                     [&](std::string_view part) { return line.find(part) != std::string_view::npos; });
+}
+
 // One line a call, since the stream is line buffered. Nothing may be thrown through the C library.
 ssize_t write_line(void*, const char* text, std::size_t size) {
   std::string_view line(text, size);
   while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
   try {
-    if (!line.empty()) spdlog::log(level_of(rte_log_cur_msg_loglevel()), "dpdk: {}", line);
+    const auto level = is_harmless(line) ? spdlog::level::debug : level_of(rte_log_cur_msg_loglevel());
+    if (!line.empty()) spdlog::log(level, "dpdk: {}", line);
   } catch (...) {
     return static_cast<ssize_t>(size);
   }

@@ -22,7 +22,7 @@ std::string line(const EalSettings& settings) {
 TEST(EalArguments, MainLcoreKeepsOffTheWorkersCpus) {
   EXPECT_EQ(line(settings({1}, {0, 1})),
             "--lcores 127@(0),1@1 --main-lcore 127 --file-prefix guideway "
-            "--log-level lib.telemetry:error --no-pci --iova-mode va --in-memory");
+            "--no-pci --iova-mode va --in-memory");
 }
 
 TEST(EalArguments, MainLcoreSharesWhereWorkersHaveAllCpus) {

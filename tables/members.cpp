@@ -1,22 +1,10 @@
 #include "tables/members.h"
 
 #include <fmt/format.h>
-#include <algorithm>
+
+#include "guideway/name.h"
 
 namespace guideway {
-namespace {
-
-bool name_byte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
-         c == '-';
-}
-
-bool name_is_good(std::string_view name) {
-  return !name.empty() && name.size() <= name_bytes_max && std::all_of(name.begin(), name.end(), name_byte);
-}
-
-}  // namespace
-
 Result<void> check_members(std::span<const Member> members) {
   if (members.size() > members_max) {
     return fail(ErrorKind::invalid,
@@ -25,7 +13,7 @@ Result<void> check_members(std::span<const Member> members) {
   }
   for (std::size_t i = 0; i < members.size(); ++i) {
     const Member& member = members[i];
-    if (!name_is_good(member.name)) {
+    if (!is_name(member.name)) {
       // Escaped and cut: the name may be anything.
       return fail(ErrorKind::invalid, fmt::format("{:?} is no name for a backend", member.name.substr(0, 80)),
                   {}, "use 1 to 63 of the letters, digits and . _ -");

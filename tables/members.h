@@ -10,8 +10,6 @@
 
 namespace guideway {
 
-inline constexpr std::size_t name_bytes_max = 63;
-
 // In byte order of names, unique, names of 1..63 bytes of [A-Za-z0-9._-], weights 1..65535, at most 65,535 of
 // them.
 [[nodiscard]] Result<void> check_members(std::span<const Member> members);

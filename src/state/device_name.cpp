@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "state/name.h"
+#include "state/interface_name.h"
 
 namespace guideway {
 namespace {
@@ -33,11 +33,6 @@ bool is_pci(std::string_view text) {
          });
 }
 
-// What can stand in a device argument without being taken for another argument.
-bool is_interface(std::string_view text) {
-  return is_name(text) && text.size() <= 15 && text != "." && text != "..";
-}
-
 bool is_file(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
 }
@@ -57,7 +52,7 @@ Result<Device> parse_scheme(Kind kind, std::string_view argument) {
     if (in == out) return bad("the pcap device reads and writes the same file", "name two files");
     return Device{kind, std::string(in), std::string(out)};
   }
-  if (!is_interface(argument))
+  if (!is_interface_name(argument))
     return bad("the device's interface or name is missing or wrong",
                "use 1 to 15 letters, digits, '.', '_' and '-' behind the colon");
   return Device{kind, std::string(argument), {}};

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "state/device_name.h"
-#include "state/name.h"
+#include "state/interface_name.h"
 #include "state/near_match.h"
 #include "state/prefix.h"
 #include "state/toml_reader.h"
@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::size_t path_size_max = 4096;
 constexpr std::size_t socket_path_size_max = 107;  // sun_path with its end
-constexpr std::size_t interface_size_max = 15;     // IFNAMSIZ with its end
 constexpr unsigned lcore_max = 1023;
 constexpr std::size_t workers_max = 128;
 constexpr std::size_t ports_max = 32;
@@ -116,12 +115,6 @@ void read_mac(TomlSection& section, std::optional<MacAddress>& out) {
                                 "write it like \"02:00:00:00:00:01\"");
 }
 
-bool is_interface(std::string_view name) {
-  return !name.empty() && name.size() <= interface_size_max && name != "." && name != ".." &&
-         std::all_of(name.begin(), name.end(),
-                     [](char c) { return c > ' ' && c < 0x7f && c != '/' && c != ':'; });
-}
-
 PortConfig read_port(TomlDocument& document, const toml::table& table, std::size_t workers) {
   TomlSection section(document, table, "port");
   PortConfig port;
@@ -133,9 +126,9 @@ PortConfig read_port(TomlDocument& document, const toml::table& table, std::size
     if (auto device = parse_device(port.device); !device)
       section.complain("device", device.error().what, device.error().next);
   section.text("kernel_interface", port.kernel_interface, interface_size_max);
-  if (!port.kernel_interface.empty() && !is_interface(port.kernel_interface))
+  if (!port.kernel_interface.empty() && !is_interface_name(port.kernel_interface))
     section.complain("kernel_interface", "kernel_interface is no interface name",
-                     "use up to 15 printable characters without '/' and ':'");
+                     "use up to 15 letters, digits, '.', '_' and '-'");
   section.flag("twin", port.twin);
   section.integer("mtu", port.mtu, 576, 9216);
   section.integer("vlan", port.vlan, 0, 4094);

@@ -8,8 +8,8 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "guideway/name.h"
 #include "state/duration.h"
-#include "state/name.h"
 #include "state/near_match.h"
 #include "state/prefix.h"
 #include "state/range.h"

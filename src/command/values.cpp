@@ -6,8 +6,8 @@
 #include <charconv>
 #include <string>
 
+#include "guideway/name.h"
 #include "state/duration.h"
-#include "state/name.h"
 #include "state/near_match.h"
 
 namespace guideway {

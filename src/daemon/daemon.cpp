@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // How long the start waits for the world; traffic flows in any case afterwards.
-constexpr auto neighbours_wait = 1000ms, verdicts_wait = 3000ms;
+constexpr auto neighbours_wait = 1000ms, verdicts_wait = 3000ms, new_backend_wait = 250ms;
 constexpr auto round = 50ms;
 
 std::vector<NeighbourPort> neighbour_ports(const Ports& ports) {
@@ -122,7 +122,14 @@ Result<void> Daemon::start_listeners() {
 
 void Daemon::site_changed(const SiteVersion& version) {
   live_->site_changed(version);
-  neighbours_->set_backends(backend_addresses(version.site));
+  auto backends = backend_addresses(version.site);
+  const bool gained = !std::includes(backends_.begin(), backends_.end(), backends.begin(), backends.end());
+  backends_ = std::move(backends);
+  neighbours_->set_backends(backends_);
+  // Rows that lead to a new backend are published only now, so that its first packets find its MAC; one that
+  // does not answer delays its own change and no other.
+  if (gained && !neighbours_->wait_settled(new_backend_wait))
+    spdlog::warn("a new backend's neighbour is not resolved yet");
   health_->update(health_targets(version.site));
 }
 

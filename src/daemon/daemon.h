@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "control/api.h"
 #include "control/controller.h"
@@ -58,6 +59,7 @@ class Daemon {
   std::unique_ptr<Workers> workers_;
   std::unique_ptr<SnapshotBuilder> builder_;
   std::unique_ptr<Neighbours> neighbours_;
+  std::vector<IpAddress> backends_;  // that neighbours_ follows, sorted; under the controller's lock
   std::unique_ptr<HealthChecker> health_;
   std::unique_ptr<LiveDirector> live_;
   std::unique_ptr<Controller> controller_;

@@ -1,5 +1,5 @@
 // Snapshot: one version of everything that the workers need to forward, immutable once published.
-// What: services, pools, rows, backends and prepared outer headers.
+// What: services, pools, rows, backends and what their outer headers need.
 // Why:  built aside, published by one pointer, freed after quiescence; nobody edits a live table.
 // Cost: pools that did not change are shared between snapshots.
 // Not:  next hops' MACs (next_hops.h), counters (counters.h), names beyond what messages need.

@@ -131,7 +131,7 @@ def test_frames_of_strangers_are_left_alone(rig):
     until(lambda: rig.a.counters().get("pass_not_local") == 1, what="a frame for another host")
 
 
-@pytest.mark.xfail(reason="known fault: with MTU 9000 a connection that is open over `update --reload` is lost")
+@pytest.mark.xfail(reason="known fault: at MTU 9000 a connection open over `update --reload` is lost in some runs")
 def test_a_large_mtu(rig):
     """Native XDP takes frames of several pages only from a program that says it knows them."""
     ends = [(role, "eth0") for role in ("client", "director", "a")]

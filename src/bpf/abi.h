@@ -37,13 +37,13 @@ struct gw_config {
 struct gw_record {
   __u32 version; /* GW_RECORD_VERSION */
   __u16 udp_port;
-  __u8 kernel_types;   /* 1: the object that compares half-open connections by their number is loaded */
+  __u8 kernel_types;   /* 1: the object that compares sequence numbers of half-open and closed flows */
   __u8 multi_buffer;   /* 1: the program was loaded for frames of several buffers */
   __u8 clsact_is_our;  /* 1: the agent made the clsact qdisc */
   __u8 local_is_given; /* 1: local addresses were named; 0: taken from the interface */
   __u8 unused[2];
 };
-#define GW_RECORD_VERSION 1
+#define GW_RECORD_VERSION 2
 
 /* Left in front of the frame by XDP for the tc program: send this one on. */
 #define GW_MARK_SEND_ON 0x67777331u
@@ -71,6 +71,7 @@ struct gw_record {
   X(forward_tcp, "sent on: TCP of a connection this host does not know")                         \
   X(forward_icmp_error, "sent on: an ICMP error about a connection this host does not know")     \
   X(of_half_open_alien, "of those, acknowledging a handshake of another backend")                \
+  X(of_time_wait_alien, "of those, newer than the connection closed here with the same ports")   \
   X(of_gue, "of those delivered, wrapped in GUE")                                                \
   X(of_ipip, "of those delivered, wrapped in IP")                                                \
   X(of_gre, "of those delivered, wrapped in GRE")                                                \

@@ -10,6 +10,7 @@
 #include <linux/tcp.h>
 
 #include "inner.h"
+#include "time_wait.h"
 
 /* States of a socket that are not in the API's headers under these names (include/net/tcp_states.h). */
 enum {
@@ -19,7 +20,7 @@ enum {
 };
 
 #ifdef GW_KERNEL_TYPES
-/* The only kernel structure that is looked into; its layout comes from the running kernel's BTF. */
+/* As far as it is read; the layout comes from the running kernel's BTF. */
 struct tcp_request_sock {
   __u32 snt_isn;
 } __attribute__((preserve_access_index));
@@ -104,7 +105,12 @@ static __always_inline enum verdict look_up_tcp(struct xdp_md* ctx, const struct
       }
       break;
     case SOCKET_TIME_WAIT:
-      c->deliver_time_wait++; /* it answers a FIN that was sent again */
+      if (is_after_time_wait(sk, tcp)) {
+        c->of_time_wait_alien++;
+        v = FORWARD;
+      } else {
+        c->deliver_time_wait++; /* it answers a FIN that was sent again */
+      }
       break;
     default:
       c->deliver_established++;
@@ -159,7 +165,8 @@ static __always_inline enum verdict look_up_quote(struct xdp_md* ctx, const stru
   }
   struct bpf_sock* sk = find_socket(ctx, &tuple, t->inner_v6);
   if (!sk) return FORWARD;
-  const bool found = sk->state != SOCKET_LISTEN;
+  /* A TIME_WAIT socket does nothing with an error, and a newer connection of the same ports may live elsewhere. */
+  const bool found = sk->state != SOCKET_LISTEN && sk->state != SOCKET_TIME_WAIT;
   bpf_sk_release(sk);
   if (!found) return FORWARD;
   c->deliver_icmp_error++;

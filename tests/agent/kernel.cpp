@@ -2,6 +2,7 @@
 
 #include <bpf/bpf.h>
 #include <linux/bpf.h>
+#include <linux/tcp.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -107,6 +108,28 @@ Fd listen_at(const std::string& service, std::uint16_t port) {
   return listener;
 }
 
+Numbers numbers_of(const Fd& socket) {
+  const auto set = [&](int option, int value) {
+    EXPECT_EQ(::setsockopt(socket.get(), IPPROTO_TCP, option, &value, sizeof(value)), 0)
+        << std::strerror(errno);
+  };
+  const auto get = [&](int option, auto& value) {
+    socklen_t length = sizeof(value);
+    EXPECT_EQ(::getsockopt(socket.get(), IPPROTO_TCP, option, &value, &length), 0) << std::strerror(errno);
+  };
+  Numbers out;
+  tcp_repair_window window{};
+  set(TCP_REPAIR, TCP_REPAIR_ON);
+  set(TCP_REPAIR_QUEUE, TCP_SEND_QUEUE);
+  get(TCP_QUEUE_SEQ, out.sent);
+  set(TCP_REPAIR_QUEUE, TCP_RECV_QUEUE);
+  get(TCP_QUEUE_SEQ, out.received);
+  get(TCP_REPAIR_WINDOW, window);
+  set(TCP_REPAIR, TCP_REPAIR_OFF_NO_WP);
+  out.window = window.snd_wnd;
+  return out;
+}
+
 Connection connect_to(const std::string& service, std::uint16_t port, const std::string& client) {
   Connection out;
   out.listener = listen_at(service, port);
@@ -118,6 +141,7 @@ Connection connect_to(const std::string& service, std::uint16_t port, const std:
   sockaddr_storage self{};
   socklen_t length = sizeof(self);
   ::getsockname(out.client.get(), reinterpret_cast<sockaddr*>(&self), &length);
+  out.service_port = port;
   // The port stands at the same place in both families' names.
   out.client_port = ntohs(reinterpret_cast<const sockaddr_in*>(&self)->sin_port);
   return out;

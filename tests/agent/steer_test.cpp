@@ -12,13 +12,13 @@
 #include <cstring>
 #include <memory>
 
+#include "addresses.h"
 #include "kernel.h"
 
 namespace guideway::agent::test {
 namespace {
 
-const std::string client = "198.51.100.7", service = "203.0.113.10", other = "10.0.0.2";
-const std::string client6 = "2001:db8:7::7", service6 = "2001:db8:100::10", other6 = "fd00::2";
+const std::string other = "10.0.0.2", other6 = "fd00::2";
 
 struct CloseObject {
   void operator()(bpf_object* object) const { bpf_object__close(object); }
@@ -81,25 +81,25 @@ class SteerTest : public testing::Test {
   std::optional<XskSocket> socket_;
 };
 
-Bytes arp(const std::string& target, std::uint8_t operation = 1) {
+Bytes arp_message(const std::string& target, std::uint8_t operation = 1) {
   return hex("ffffffffffff 020000000002 0806 0001 0800 06 04 00") + Bytes{operation} + hex("020000000002") +
          address("10.0.0.1") + Bytes(6) + address(target) + Bytes(18);
 }
-Bytes icmp6(std::uint8_t type, const std::string& target, const std::string& to) {
+Bytes icmp6_message(std::uint8_t type, const std::string& target, const std::string& to) {
   return ethernet(ip({client6, to, 58, 0, 0, {}, 255}, Bytes{type, 0, 0, 0, 0, 0, 0, 0} + address(target)));
 }
-Bytes tagged(Bytes frame, const Bytes& tags) {
+Bytes with_tags(Bytes frame, const Bytes& tags) {
   frame.insert(frame.begin() + 12, tags.begin(), tags.end());
   return frame;
 }
 
-struct Case {
+struct SteerCase {
   std::string description;
   Bytes frame;
   std::uint32_t action;
 };
 
-std::vector<Case> cases(bool neighbours) {
+std::vector<SteerCase> steer_cases(bool neighbours) {
   const std::uint32_t to_socket = XDP_REDIRECT, to_kernel = XDP_PASS,
                       asked = neighbours ? XDP_REDIRECT : XDP_PASS;
   const Bytes segment = tcp(40000, 80, syn), datagram = udp(40000, 53, hex("00"));
@@ -117,28 +117,28 @@ std::vector<Case> cases(bool neighbours) {
       {"IPv4 options", ethernet(ip({client, service, 6, 0, 0, hex("94040000")}, segment)), to_socket},
       {"echo request", ethernet(ip({client, service, 1}, hex("0800 f7ff 0000 0000"))), to_socket},
       {"ICMP error", ethernet(ip({client, service, 1}, quote)), to_socket},
-      {"echo request over IPv6", icmp6(128, service6, service6), to_socket},
-      {"packet too big", icmp6(2, service6, service6), to_socket},
+      {"echo request over IPv6", icmp6_message(128, service6, service6), to_socket},
+      {"packet too big", icmp6_message(2, service6, service6), to_socket},
       {"IPv6 fragment", ethernet(ip({client6, service6, 44}, hex("0600 0009 00000001") + segment)),
        to_socket},
       {"IPv6 hop-by-hop options", ethernet(ip({client6, service6, 0}, hex("0600 000000000000") + segment)),
        to_socket},
-      {"a VLAN tag", tagged(v4, hex("8100 0064")), to_socket},
-      {"two VLAN tags", tagged(v6, hex("88a8 0064 8100 0065")), to_socket},
+      {"a VLAN tag", with_tags(v4, hex("8100 0064")), to_socket},
+      {"two VLAN tags", with_tags(v6, hex("88a8 0064 8100 0065")), to_socket},
       {"the host's own address", ethernet(ip({client, other, 6}, segment)), to_kernel},
       {"the host's own IPv6 address", ethernet(ip({client6, other6, 6}, segment)), to_kernel},
       {"just outside the prefix", ethernet(ip({client, "203.0.113.16", 6}, segment)), to_kernel},
       {"from a service address", ethernet(ip({service, client, 6}, segment)), to_kernel},
       {"a bridge's frame", hex("0180c2000000 020000000002 0026 424203") + Bytes(40), to_kernel},
-      {"ARP request for the host", arp(other), to_kernel},
-      {"ARP request for a service address", arp(service), asked},
-      {"ARP answer about a service address", arp(service, 2), to_kernel},
-      {"solicitation of a service address", icmp6(135, service6, "ff02::1:ff00:10"), asked},
-      {"solicitation of a service address, unicast", icmp6(135, service6, service6), asked},
-      {"solicitation of the host", icmp6(135, other6, "ff02::1:ff00:2"), to_kernel},
-      {"advertisement", icmp6(136, service6, other6), to_kernel},
-      {"router advertisement", icmp6(134, service6, "ff02::1"), to_kernel},
-      {"cut within Ethernet's tags", tagged(Bytes(v4.begin(), v4.begin() + 14), hex("8100")), to_kernel},
+      {"ARP request for the host", arp_message(other), to_kernel},
+      {"ARP request for a service address", arp_message(service), asked},
+      {"ARP answer about a service address", arp_message(service, 2), to_kernel},
+      {"solicitation of a service address", icmp6_message(135, service6, "ff02::1:ff00:10"), asked},
+      {"solicitation of a service address, unicast", icmp6_message(135, service6, service6), asked},
+      {"solicitation of the host", icmp6_message(135, other6, "ff02::1:ff00:2"), to_kernel},
+      {"advertisement", icmp6_message(136, service6, other6), to_kernel},
+      {"router advertisement", icmp6_message(134, service6, "ff02::1"), to_kernel},
+      {"cut within Ethernet's tags", with_tags(Bytes(v4.begin(), v4.begin() + 14), hex("8100")), to_kernel},
       {"cut within IPv4", Bytes(v4.begin(), v4.begin() + 33), to_kernel},
       {"cut within IPv6", Bytes(v6.begin(), v6.begin() + 53), to_kernel},
   };
@@ -148,7 +148,7 @@ TEST_F(SteerTest, TheDestinationDecides) {
   bind_socket();
   for (const bool neighbours : {false, true}) {
     if (neighbours) take_neighbours();
-    for (const Case& c : cases(neighbours)) {
+    for (const SteerCase& c : steer_cases(neighbours)) {
       const Outcome outcome = run_xdp(program(), c.frame);
       EXPECT_EQ(outcome.action, c.action) << c.description << (neighbours ? ", neighbours too" : "");
       EXPECT_EQ(outcome.frame, c.frame) << c.description;
@@ -157,7 +157,7 @@ TEST_F(SteerTest, TheDestinationDecides) {
 }
 
 TEST_F(SteerTest, WithoutASocketServicePacketsAreDroppedAndCounted) {
-  for (const Case& c : cases(false)) {
+  for (const SteerCase& c : steer_cases(false)) {
     const std::uint32_t drop = XDP_DROP;
     const std::uint32_t action = c.action == XDP_REDIRECT ? drop : c.action;
     EXPECT_EQ(run_xdp(program(), c.frame).action, action) << c.description;
@@ -172,7 +172,7 @@ TEST_F(SteerTest, WithoutASocketServicePacketsAreDroppedAndCounted) {
     sockets += one.to_socket;
   }
   EXPECT_EQ(dropped, 16u);
-  EXPECT_EQ(dropped + kernel, cases(false).size());
+  EXPECT_EQ(dropped + kernel, steer_cases(false).size());
   EXPECT_EQ(sockets, 0u);
 }
 

@@ -11,47 +11,11 @@ from checks import until
 from machines import PORT, SERVICE, SILENT
 from namespaces import command
 from reroute import packet_socket, socket_in
+from silent_client import ACK, RST, SYN, Answers, silent_packet
 from stand_in import checksum, ip_packet, tcp_packet, transport
 
-FIN, SYN, RST, ACK = 1, 2, 4, 16
 both = pytest.mark.parametrize("inner", [4, 6], ids=["inner4", "inner6"])
 outers = pytest.mark.parametrize("outer", [4, 6], ids=["outer4", "outer6"])
-
-
-class Answers:
-    """TCP packets from the service address that the client's wire carries."""
-
-    def __init__(self, rig):
-        self.tap = rig.client_tap()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.tap.close()
-
-    def next(self, port, seconds=2):
-        """(flags, sequence, acknowledged, data) of the next one to this port; None when there is none."""
-        end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
-            self.tap.settimeout(left)
-            try:
-                frame = self.tap.recv(2048)
-            except TimeoutError:
-                return None
-            v6 = frame[12:14] == b"\x86\xdd"
-            length = 40 + struct.unpack("!H", frame[18:20])[0] if v6 else struct.unpack("!H", frame[16:18])[0]
-            packet = frame[14:14 + length]
-            protocol, l4 = (packet[6], packet[40:]) if v6 else (packet[9], packet[20:])
-            if protocol != 6 or struct.unpack("!HH", l4[:4]) != (PORT, port):
-                continue
-            sequence, acknowledged, offset, flags = struct.unpack("!IIBB", l4[4:14])
-            return flags, sequence, acknowledged, l4[(offset >> 4) * 4:]
-        return None
-
-
-def silent_packet(inner, port, flags, sequence, acknowledged=0, data=b""):
-    return tcp_packet(SILENT[inner], SERVICE[inner], port, PORT, flags, sequence, acknowledged, data)
 
 
 @both
@@ -101,29 +65,6 @@ def test_the_last_hop_resets_a_flow_that_nobody_knows(rig, inner):
     assert flags & RST and sequence == 5000
     assert rig.b.counters()["forward_tcp"] == 1 and rig.c.counters()["forward_tcp"] == 1
     assert rig.a.counters()["deliver_no_hop"] == 1
-
-
-@both
-def test_a_closed_connection_still_answers(rig, inner):
-    """A FIN sent again reaches the host that closed first: its TIME_WAIT socket acknowledges it."""
-    rig.attach()
-    with Answers(rig) as answers:
-        port, isn = random.randrange(20000, 60000), 7000
-        rig.director.wrap(silent_packet(inner, port, SYN, isn))
-        _, theirs, _, _ = answers.next(port)
-        rig.director.wrap(silent_packet(inner, port, ACK, isn + 1, theirs + 1, b"bye\n"))
-        while True:
-            flags, sequence, _, data = answers.next(port)
-            if flags & FIN:
-                break
-        fin = silent_packet(inner, port, FIN | ACK, isn + 5, sequence + len(data) + 1)
-        rig.director.wrap(fin)
-        assert answers.next(port)[0] == ACK
-        rig.director.wrap(fin, ["b", "a"])
-        assert answers.next(port)[0] == ACK
-    assert rig.b.counters()["forward_tcp"] == 1
-    rig.director.wrap(fin, ["a", "b"])
-    until(lambda: rig.a.counters().get("deliver_time_wait") == 1, what="a packet for a TIME_WAIT socket")
 
 
 @both

@@ -137,10 +137,7 @@ def add_backend(net, name):
     # The service addresses lie on lo: taken, never announced (arp_ignore, arp_announce).
     net.sysctl(name, **{"net.ipv4.conf.all.arp_ignore": 1, "net.ipv4.conf.all.arp_announce": 2,
                         "net.ipv4.conf.all.rp_filter": 0, "net.ipv4.conf.default.rp_filter": 0,
-                        "net.core.somaxconn": 4096,
-                        # The loads use client ports again within a minute. A socket in TIME_WAIT takes packets of its
-                        # old tuple, as the agent is told; here it would swallow a newer connection's.
-                        "net.ipv4.tcp_max_tw_buckets": 0})
+                        "net.core.somaxconn": 4096})
     if name in BEHIND_R2:
         net.ip("r2", f"""
             link add to-{name} mtu {MTU_INSIDE} type veth peer name eth0 mtu {MTU_INSIDE} netns:{name}

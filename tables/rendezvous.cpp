@@ -51,7 +51,7 @@ Rendezvous::Rendezvous(std::span<const Member> members, std::uint64_t seed,
   weight_.resize(padded);
 }
 
-Standing Rendezvous::standing(std::size_t i, std::uint32_t row) const {
+Standing Rendezvous::standing(std::size_t i, std::uint64_t row) const {
   return standing_of(i, mix(name_hash_[i] ^ mix(row)));
 }
 
@@ -62,7 +62,7 @@ Standing Rendezvous::standing_of(std::size_t i, std::uint64_t draw) const {
           .member = member_[i]};
 }
 
-MemberIndex Rendezvous::best(std::uint32_t row, std::span<const MemberIndex> left_out) const {
+MemberIndex Rendezvous::best(std::uint64_t row, std::span<const MemberIndex> left_out) const {
   const std::uint64_t row_mix = mix(row);
   const ReachCandidates candidates{name_hash_.data(), weight_.data(), name_hash_.size()};
   Standing best;
@@ -84,7 +84,7 @@ MemberIndex Rendezvous::best(std::uint32_t row, std::span<const MemberIndex> lef
   return best.member;
 }
 
-std::vector<MemberIndex> Rendezvous::ranking(std::uint32_t row) const {
+std::vector<MemberIndex> Rendezvous::ranking(std::uint64_t row) const {
   std::vector<Standing> standings(size());
   for (std::size_t i = 0; i < size(); ++i) standings[i] = standing(i, row);
   std::sort(standings.begin(), standings.end(), outranks);

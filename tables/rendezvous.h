@@ -39,15 +39,19 @@ class Rendezvous {
   Rendezvous(std::span<const Member> members, std::uint64_t seed, const std::vector<bool>& takes_part = {});
 
   [[nodiscard]] std::size_t size() const { return member_.size(); }
+  [[nodiscard]] std::size_t bytes() const {
+    return name_hash_.size() * (sizeof name_hash_[0] + sizeof weight_[0]) +
+           member_.size() * sizeof member_[0];
+  }
 
   // The best candidate for a row that is not in `left_out`; no_member if there is none.
-  [[nodiscard]] MemberIndex best(std::uint32_t row, std::span<const MemberIndex> left_out = {}) const;
+  [[nodiscard]] MemberIndex best(std::uint64_t row, std::span<const MemberIndex> left_out = {}) const;
 
   // All candidates for a row, best first.
-  [[nodiscard]] std::vector<MemberIndex> ranking(std::uint32_t row) const;
+  [[nodiscard]] std::vector<MemberIndex> ranking(std::uint64_t row) const;
 
   // The standing of the i-th candidate. With all members as candidates, i is the member.
-  [[nodiscard]] Standing standing(std::size_t i, std::uint32_t row) const;
+  [[nodiscard]] Standing standing(std::size_t i, std::uint64_t row) const;
 
  private:
   [[nodiscard]] Standing standing_of(std::size_t i, std::uint64_t draw) const;

@@ -1,0 +1,33 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "tables/algorithms/algorithms.h"
+
+namespace guideway {
+namespace {
+
+constexpr std::array all{
+    &algorithm::ring,
+    &algorithm::rendezvous,
+    &algorithm::maglev,
+    &algorithm::guideway,
+};
+
+}  // namespace
+
+std::span<const Algorithm* const> algorithms() { return all; }
+
+Result<const Algorithm*> find_algorithm(std::string_view name) {
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Algorithm* a) { return a->name == name; });
+  if (found != all.end()) return *found;
+  std::vector<std::string_view> names;
+  for (const Algorithm* known : all) names.push_back(known->name);
+  return fail(ErrorKind::not_found, fmt::format("\"{}\" is no placement algorithm", name), {},
+              fmt::format("there are {}", fmt::join(names, ", ")));
+}
+
+}  // namespace guideway

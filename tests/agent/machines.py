@@ -69,14 +69,18 @@ class EchoServer:
 
     def accept(self, listener):
         connection, _ = listener.accept()
-        self.selector.register(connection, selectors.EVENT_READ, self.answer)
+        beginning = bytearray()  # of a line whose end has not come yet
+        self.selector.register(connection, selectors.EVENT_READ, lambda _: self.answer(connection, beginning))
 
-    def answer(self, connection):
+    def answer(self, connection, beginning):
         try:
             data = connection.recv(65536)
             if data:
-                connection.sendall(b"".join(self.name + b" " + line for line in data.splitlines(keepends=True)))
-                if data != b"bye\n":
+                beginning += data
+                lines = bytes(beginning).splitlines(keepends=True)
+                beginning[:] = b"" if lines[-1].endswith(b"\n") else lines.pop()
+                connection.sendall(b"".join(self.name + b" " + line for line in lines))
+                if lines[-1:] != [b"bye\n"]:
                     return
         except OSError:
             pass
@@ -135,6 +139,11 @@ class Machines:
     def attach(self, *words):
         for backend in self.backends.values():
             backend.attach(*words)
+
+    def delivered(self):
+        """Packets that the agents have taken the wrapping off."""
+        return sum(value for backend in self.backends.values()
+                   for name, value in backend.status().get("counters", {}).items() if name.startswith("deliver_"))
 
     def connect(self, family, seconds=3):
         """A TCP connection of the client to the service."""

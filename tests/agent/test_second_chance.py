@@ -167,11 +167,7 @@ def test_nothing_is_lost_under_changes(rig):
             expected.update(b"a " + line.encode() + b"\n")
     assert digest.digest() == expected.digest()
 
-    def delivered():
-        totals = [backend.counters() for backend in rig.backends.values()]
-        return sum(value for counters in totals for name, value in counters.items() if name.startswith("deliver_"))
-
-    until(lambda: delivered() == rig.director.sent, what=f"{rig.director.sent} delivered")
+    until(lambda: rig.delivered() == rig.director.sent, what=f"{rig.director.sent} delivered")
     for backend in rig.backends.values():
         counters = backend.counters()
         assert counters.get("forward_tcp", 0) == counters.get("sent_on", 0)

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "net/ethernet.h"
+#include "replay/pcap_handle.h"
 
 namespace guideway {
 namespace {
@@ -33,10 +34,6 @@ std::optional<Framing> framing_of(int link_type) {
   }
 }
 
-struct PcapClose {
-  void operator()(pcap_t* pcap) const { pcap_close(pcap); }
-};
-
 // zlib under a FILE, for libpcap; gzread hands plain files through as they are.
 ssize_t gz_read(void* cookie, char* to, std::size_t size) {
   const int count = gzread(static_cast<gzFile>(cookie), to, static_cast<unsigned>(size));
@@ -52,7 +49,7 @@ constexpr auto next_step = "give it a pcap or pcapng file, gzipped or not";
 struct Capture::Impl {
   std::string path, link_type;
   Framing framing = Framing::ethernet;
-  std::unique_ptr<pcap_t, PcapClose> pcap;
+  PcapHandle pcap;
   std::vector<std::uint8_t> made;  // a frame around a raw packet
   std::uint64_t packets = 0;
 };
@@ -78,8 +75,7 @@ Result<Capture> Capture::open(const std::string& path) {
   }
   std::array<char, PCAP_ERRBUF_SIZE> reason{};
   // Takes the FILE, also when it fails later; not when it fails at once.
-  std::unique_ptr<pcap_t, PcapClose> pcap(
-      pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, reason.data()));
+  PcapHandle pcap(pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, reason.data()));
   if (!pcap) {
     std::fclose(file);
     return fail(ErrorKind::invalid, fmt::format("is no capture: {}", reason.data()), path, next_step);

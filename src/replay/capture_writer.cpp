@@ -8,14 +8,13 @@
 #include <cstdio>
 #include <cstring>
 
+#include "replay/pcap_handle.h"
+
 namespace guideway {
 namespace {
 
 constexpr int snap_length = 262144;  // what libpcap itself reads at most
 
-struct PcapClose {
-  void operator()(pcap_t* pcap) const { pcap_close(pcap); }
-};
 struct DumperClose {
   void operator()(pcap_dumper_t* dumper) const { pcap_dump_close(dumper); }
 };
@@ -24,7 +23,7 @@ struct DumperClose {
 
 struct CaptureWriter::Impl {
   std::string path, beside;
-  std::unique_ptr<pcap_t, PcapClose> pcap;
+  PcapHandle pcap;
   std::unique_ptr<pcap_dumper_t, DumperClose> dumper;
 
   ~Impl() {

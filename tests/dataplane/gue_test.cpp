@@ -66,17 +66,17 @@ Bytes expected_ipv6_outer(std::uint64_t hash, std::size_t inner_size, std::uint8
   return out;
 }
 
-struct Case {
+struct GueCase {
   const char* description;
   Family inner, outer;
   std::uint8_t hops;
   std::uint8_t tos;
 };
 
-class Gue : public ::testing::TestWithParam<Case> {};
+class Gue : public ::testing::TestWithParam<GueCase> {};
 
 TEST_P(Gue, FrameIsTheDesignsBytes) {
-  const Case& c = GetParam();
+  const GueCase& c = GetParam();
   DirectorForTests director(c.outer);
   Row row{{2, 0, 3}, 1};
   for (std::size_t i = c.hops; i < 3; ++i) row.hop[i] = no_member;
@@ -104,15 +104,15 @@ TEST_P(Gue, FrameIsTheDesignsBytes) {
 
 INSTANTIATE_TEST_SUITE_P(
     Families, Gue,
-    ::testing::Values(Case{"4 in 4, one hop", Family::ipv4, Family::ipv4, 1, 0},
-                      Case{"4 in 4, two hops", Family::ipv4, Family::ipv4, 2, 0},
-                      Case{"4 in 4, three hops, CE", Family::ipv4, Family::ipv4, 3, 3},
-                      Case{"6 in 4, three hops, EF", Family::ipv6, Family::ipv4, 3, 0xb8},
-                      Case{"6 in 4, one hop", Family::ipv6, Family::ipv4, 1, 0},
-                      Case{"4 in 6, one hop", Family::ipv4, Family::ipv6, 1, 0},
-                      Case{"4 in 6, three hops, ECT(1)", Family::ipv4, Family::ipv6, 3, 1},
-                      Case{"6 in 6, two hops, all bits", Family::ipv6, Family::ipv6, 2, 0xff},
-                      Case{"6 in 6, three hops", Family::ipv6, Family::ipv6, 3, 0}),
+    ::testing::Values(GueCase{"4 in 4, one hop", Family::ipv4, Family::ipv4, 1, 0},
+                      GueCase{"4 in 4, two hops", Family::ipv4, Family::ipv4, 2, 0},
+                      GueCase{"4 in 4, three hops, CE", Family::ipv4, Family::ipv4, 3, 3},
+                      GueCase{"6 in 4, three hops, EF", Family::ipv6, Family::ipv4, 3, 0xb8},
+                      GueCase{"6 in 4, one hop", Family::ipv6, Family::ipv4, 1, 0},
+                      GueCase{"4 in 6, one hop", Family::ipv4, Family::ipv6, 1, 0},
+                      GueCase{"4 in 6, three hops, ECT(1)", Family::ipv4, Family::ipv6, 3, 1},
+                      GueCase{"6 in 6, two hops, all bits", Family::ipv6, Family::ipv6, 2, 0xff},
+                      GueCase{"6 in 6, three hops", Family::ipv6, Family::ipv6, 3, 0}),
     [](const auto& tested) { return "case" + std::to_string(tested.index); });
 
 TEST(GueFrame, TosIsZeroWhereThePoolSaysSo) {

@@ -8,7 +8,7 @@ namespace {
 
 using Setup = std::function<void(DirectorForTests&)>;
 
-struct Case {
+struct VerdictCase {
   const char* description;
   Bytes frame;
   Verdict verdict;
@@ -63,7 +63,7 @@ void drop_unmatched(DirectorForTests& d) {
   for (auto& rule : d.rules) rule.unmatched_drop = true;
 }
 
-std::vector<Case> ethernet_cases() {
+std::vector<VerdictCase> ethernet_cases() {
   const Bytes good = frame(ip({}, tcp()));
   return {
       {"a TCP packet to a service", good, Verdict::forward},
@@ -91,7 +91,7 @@ std::vector<Case> ethernet_cases() {
   };
 }
 
-std::vector<Case> ip_cases() {
+std::vector<VerdictCase> ip_cases() {
   const auto later = with([](Ip& h) { h.fragment = 0x0010; });
   const auto first = with([](Ip& h) { h.fragment = 0x2000; });
   return {
@@ -150,7 +150,7 @@ std::vector<Case> ip_cases() {
   };
 }
 
-std::vector<Case> extension_cases() {
+std::vector<VerdictCase> extension_cases() {
   const Bytes fragment_first = from_hex("0600 0001 0000 0007"), atomic = from_hex("0600 0000 0000 0007"),
               fragment_later = from_hex("0600 0008 0000 0007");
   Bytes nine;
@@ -185,7 +185,7 @@ std::vector<Case> extension_cases() {
   };
 }
 
-std::vector<Case> l4_cases() {
+std::vector<VerdictCase> l4_cases() {
   const auto tcp_changed = [](std::size_t at, std::uint8_t value) {
     return changed([=](Bytes& p) { p[20 + at] = value; });
   };
@@ -226,7 +226,7 @@ std::vector<Case> l4_cases() {
   };
 }
 
-std::vector<Case> egress_cases() {
+std::vector<VerdictCase> egress_cases() {
   const Bytes good = frame(ip({}, tcp()));
   const std::size_t wrapped_size = 20 + 8 + 8 + 8 + 48;
   const auto mtu = [](std::size_t value) {
@@ -256,8 +256,8 @@ std::vector<Case> egress_cases() {
   };
 }
 
-void run_cases(const std::vector<Case>& cases) {
-  for (const Case& c : cases) {
+void run_cases(const std::vector<VerdictCase>& cases) {
+  for (const VerdictCase& c : cases) {
     SCOPED_TRACE(c.description);
     DirectorForTests director;
     if (c.setup) c.setup(director);
@@ -281,7 +281,7 @@ TEST(Verdict, MixedBursts) {
   std::vector<Bytes> frames;
   std::vector<Verdict> verdicts;
   for (const auto& cases : {ethernet_cases(), ip_cases(), extension_cases(), l4_cases()}) {
-    for (const Case& c : cases) {
+    for (const VerdictCase& c : cases) {
       if (c.setup || c.options.flags != 0 || c.options.truncated != 0) continue;
       frames.push_back(c.frame);
       verdicts.push_back(c.verdict);

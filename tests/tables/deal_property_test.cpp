@@ -13,7 +13,7 @@
 namespace guideway {
 namespace {
 
-std::map<std::string, std::uint32_t> rows_held(const Seating& seating) {
+std::map<std::string, std::uint32_t> rows_held_by_name(const Seating& seating) {
   std::map<std::string, std::uint32_t> held;
   for (const MemberIndex holder : seating.holder) {
     if (holder != no_member) ++held[seating.members[holder].name];
@@ -30,7 +30,7 @@ RC_GTEST_PROP(DealProperty, SharesAreExactAfterAnyChain, ()) {
   const Seating& seating = story.seating();
   RC_ASSERT(check_seating(seating).has_value());
   const auto quota = quotas(seating.members, seating.row_count);
-  auto held = rows_held(seating);
+  auto held = rows_held_by_name(seating);
   const double total = std::accumulate(seating.members.begin(), seating.members.end(), 0.0,
                                        [](double sum, const Member& member) { return sum + member.weight; });
   for (std::size_t i = 0; i < seating.members.size(); ++i) {
@@ -48,7 +48,7 @@ RC_GTEST_PROP(DealProperty, MovesOnlyWhatTheQuotasDemand, ()) {
   const Seating& after = story.seating();
   RC_PRE(!after.members.empty());
 
-  auto held = rows_held(before), quota = rows_held(after);
+  auto held = rows_held_by_name(before), quota = rows_held_by_name(after);
   std::map<std::string, bool> stays;
   for (const Member& member : after.members) stays[member.name] = true;
   std::uint32_t demanded = 0, moved = 0;

@@ -16,6 +16,7 @@
 
 #include "io/attachment.h"
 #include "io/frame_room.h"
+#include "io/packet_sockets.h"
 #include "io/pool_size.h"
 
 namespace guideway {
@@ -214,6 +215,7 @@ Result<void> Port::configure(std::uint16_t dpdk_port, std::uint16_t queue_count)
   }
   status = rte_eth_dev_start(dpdk_port);
   if (status != 0) return refuse(fmt::format("the device does not start: {}", rte_strerror(-status)));
+  if (device_.kind == Device::Kind::af_packet) ignore_outgoing(device_.argument);
   status =
       config_.promiscuous ? rte_eth_promiscuous_enable(dpdk_port) : rte_eth_promiscuous_disable(dpdk_port);
   if (status != 0 && status != -ENOTSUP && config_.promiscuous)

@@ -88,6 +88,16 @@ TEST_F(KernelPorts, TwoWorkersEachTakeTheirShare) {
     EXPECT_GT(workers_->counters(i).verdicts.packets_in.get(), flows / 5) << i;
 }
 
+TEST_F(KernelPorts, WhatTheHostItselfSendsByTheInterfaceDoesNotComeIn) {
+  open();
+  const FarEnd host("wan"), client("wan-far"), backends("lan-far");
+  const auto frame = syn(ports_->table().ports[0].mac, 40000);
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(host.send(frame));
+  ASSERT_TRUE(client.send(frame));
+  ASSERT_TRUE(backends.receive(is_gue, 5s)) << "nothing arrived";
+  EXPECT_EQ(workers_->counters(0).verdicts.packets_in.get(), 1U);
+}
+
 TEST_F(KernelPorts, TheMtuOfThePortIsSetOnTheInterface) {
   config_.ports[1].mtu = 1580;
   open();

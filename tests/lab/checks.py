@@ -56,7 +56,7 @@ def counts(director, lab, backends):
     stats = director.json("stats")
     agents = [lab.agent(name).counters() for name in backends]
     drops = sum(entry["packets"] for entry in stats["drops"].values())
-    # An af_packet socket also sees what the host itself sends, and what the LAN floods: not ours to forward.
+    # An af_packet socket also sees what the LAN floods to others: not ours to forward.
     foreign = stats["drops"]["other_mac"]["packets"]
     return {"packets_in": stats["packets_in"],
             "verdicts": drops + sum(entry["packets"] for entry in stats["verdicts"].values()),

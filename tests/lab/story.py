@@ -182,12 +182,13 @@ class Story:
         for chapter in (self.raise_lab, self.requests, self.drain, self.fourth_backend, self.killed_backend, self.replay):
             chapter()
         stats = self.director.json("stats")
-        # An af_packet socket also sees what the LAN floods to others (other_mac): never the director's to forward.
-        drops = {name: entry["packets"] for name, entry in stats["drops"].items()
-                 if entry["packets"] and name != "other_mac"}
-        self.chapter(f"In all: {stats['packets_in']} packets in, {stats['verdicts']['forward']['packets']} wrapped and "
-                     f"sent on, dropped: {drops or 'none'}")
-        self.demand(not drops, "the director dropped nothing")
+        seen = {name: entry["packets"] for group in ("verdicts", "drops") for name, entry in stats[group].items()
+                if entry["packets"]}
+        self.chapter(f"In all: {stats['packets_in']:,} packets in = " +
+                     " + ".join(f"{count:,} {name}" for name, count in seen.items()))
+        # What the LAN floods to others (other_mac) was never the director's to forward.
+        drops = [name for name in stats["drops"] if seen.get(name) and name != "other_mac"]
+        self.demand(not drops, "the director dropped nothing" if not drops else f"dropped: {', '.join(drops)}")
 
 
 def main():

@@ -1,0 +1,18 @@
+// Packet sockets: the kernel's end of an af_packet device.
+// Why:  the driver's sockets also get a copy of every frame that the host itself sends by the interface; each would
+//       cost a look and be counted as a frame for somebody else.
+// How:  the driver hands its sockets out to nobody; they are found among the process's open files by the interface
+//       that they are bound to. A filter on each says no to outgoing frames; PACKET_IGNORE_OUTGOING is not heeded
+//       for sockets in a fanout group, which the driver makes (packet(7)).
+// Thread: control, before workers receive.
+#pragma once
+
+#include <string>
+
+namespace guideway {
+
+// Frames that the host sends by `interface` no longer come in at the sockets bound to it. Returns how many sockets
+// were told.
+unsigned ignore_outgoing(const std::string& interface);
+
+}  // namespace guideway

@@ -10,10 +10,10 @@ namespace guideway {
 namespace {
 
 constexpr std::array all{
-    &algorithm::ring,
-    &algorithm::rendezvous,
-    &algorithm::maglev,
-    &algorithm::guideway,
+    &algorithm::modulo,        &algorithm::ring,        &algorithm::ketama,     &algorithm::envoy_ring,
+    &algorithm::bounded_loads, &algorithm::multi_probe, &algorithm::rendezvous, &algorithm::jump,
+    &algorithm::anchor,        &algorithm::memento,     &algorithm::maglev,     &algorithm::slots,
+    &algorithm::glb_rows,      &algorithm::guideway,
 };
 
 }  // namespace

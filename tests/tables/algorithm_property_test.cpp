@@ -80,12 +80,18 @@ TEST_P(EveryAlgorithm, IsDeterministicAndEveryOwnerIsANode) {
     const auto nodes = some_nodes(algorithm, 1);
     const PlacementOptions options = some_options();
     const auto keys = some_keys(500);
-    const PlacementPtr first = must_place(nodes, options), second = must_place(nodes, options);
-    const auto owners = owners_of(*first, keys);
-    RC_ASSERT(owners == owners_of(*second, keys));
-    for (const MemberIndex owner : owners) RC_ASSERT(owner < nodes.size());
-    for (const MemberIndex owner : first->rows()) RC_ASSERT(owner < nodes.size());
-    RC_ASSERT(first->bytes() > 0U);
+    PlacementPtr first = must_place(nodes, options), second = must_place(nodes, options);
+    for (int change = 0; change < 3; ++change) {
+      const auto owners = owners_of(*first, keys);
+      RC_ASSERT(owners == owners_of(*second, keys));
+      for (const MemberIndex owner : owners) RC_ASSERT(owner < first->nodes().size());
+      for (const MemberIndex owner : first->rows()) RC_ASSERT(owner < first->nodes().size());
+      RC_ASSERT(first->bytes() > 0U);
+      if (!promises.removes_any) return;
+      const auto others = some_nodes(algorithm, 1);
+      first = must_place_after(*first, others);
+      second = must_place_after(*second, others);
+    }
   });
 }
 
@@ -190,27 +196,37 @@ TEST_P(EveryAlgorithm, AddThenRemoveIsWhereItBeganWherePromised) {
 
 // A promise that is kept but not made would leave its property untested.
 TEST_P(EveryAlgorithm, MakesEveryPromiseItKeeps) {
-  const PlacementOptions options{.seed = 5, .rows = 1021, .points = 20};
-  std::vector<std::uint64_t> keys(1021);
-  std::iota(keys.begin(), keys.end(), 0);
-  for (std::uint64_t& key : keys) key += key * 0x9e3779b97f4a7c15 / 1021 * 1021;  // the same rows, other bits
+  const PlacementOptions options{.seed = 5, .rows = 8209, .points = 20};
   std::vector<Node> nodes;
-  for (int i = 0; i < 20; ++i) nodes.push_back({fmt::format("b{:02}", i)});
+  for (int i = 0; i < 20; ++i) {
+    const bool heavy = promises.honours_weights && i % 3 == 0;
+    nodes.push_back({.name = fmt::format("b{:02}", i), .weight = heavy ? 170U : 100U});
+  }
   auto fewer = nodes, more = nodes;
   fewer.erase(fewer.begin() + 4);
   more.push_back({"b04x"});
-  const PlacementPtr before = place(algorithm, nodes, options).value();
+  // With a past: eleven nodes, then nineteen, then twenty.
+  const PlacementPtr young = place(algorithm, {nodes.begin(), nodes.begin() + 11}, options).value();
+  const PlacementPtr grown = place_after(*young, {nodes.begin(), nodes.end() - 1}).value();
+  const PlacementPtr before = place_after(*grown, nodes).value();
+  std::vector<std::uint64_t> keys(before->rows().empty() ? 5000 : before->rows().size());
+  std::iota(keys.begin(), keys.end(), 0);
+  if (before->rows().empty()) {
+    for (std::uint64_t& key : keys) key *= 0x9e3779b97f4a7c15;
+  }
   const auto names = names_of_owners(*before, keys);
   const PlacementPtr added = place_after(*before, more).value();
-  EXPECT_EQ(moved_needlessly(names, names_of_owners(*added, keys), "b04x") == 0, promises.monotone_on_add);
+  EXPECT_EQ(moved_needlessly(names, names_of_owners(*added, keys), "b04x") <= rounding(*added, more),
+            promises.monotone_on_add);
   if (promises.removes_any) {
     const PlacementPtr removed = place_after(*before, fewer).value();
-    EXPECT_EQ(moved_needlessly(names, names_of_owners(*removed, keys), "b04") == 0,
+    EXPECT_EQ(moved_needlessly(names, names_of_owners(*removed, keys), "b04") <= rounding(*removed, nodes),
               promises.minimal_on_removal);
     const auto fresh = names_of_owners(*place(algorithm, fewer, options).value(), keys);
     EXPECT_EQ(fresh == names_of_owners(*removed, keys), promises.pure);
   }
-  EXPECT_EQ(names_of_owners(*place_after(*added, nodes).value(), keys) == names, promises.undoes);
+  const auto undone = names_of_owners(*place_after(*added, nodes).value(), keys);
+  EXPECT_EQ(moved_needlessly(names, undone, "") <= rounding(*added, nodes), promises.undoes);
   std::vector<MemberIndex> alone;
   for (const std::uint64_t key : keys) alone.push_back(before->owner(key));
   EXPECT_EQ(alone == owners_of(*before, keys), promises.keys_stand_alone);
@@ -221,8 +237,12 @@ TEST_P(EveryAlgorithm, KeepsItsBoundOnTheFullestNode) {
     const auto nodes = some_nodes(algorithm, 2, true);
     const PlacementOptions options = some_options();
     const auto keys = some_keys(10000);
+    PlacementPtr placement = must_place(nodes, options);
+    if (promises.removes_any) {  // as even after a change of several as from nothing
+      placement = must_place_after(*must_place(some_nodes(algorithm, 2, true), options), nodes);
+    }
     std::vector<double> load(nodes.size());
-    for (const MemberIndex owner : owners_of(*must_place(nodes, options), keys)) ++load[owner];
+    for (const MemberIndex owner : owners_of(*placement, keys)) ++load[owner];
     const double mean = static_cast<double>(keys.size()) / static_cast<double>(nodes.size());
     const double bound = algorithm.peak_bound(nodes.size(), options) * peak_of_counts(nodes.size(), mean);
     RC_ASSERT(*std::max_element(load.begin(), load.end()) / mean <= bound);

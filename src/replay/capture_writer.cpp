@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include "replay/pcap_handle.h"
 
@@ -19,17 +20,26 @@ struct DumperClose {
   void operator()(pcap_dumper_t* dumper) const { pcap_dump_close(dumper); }
 };
 
+// What a link leads to, there or not: renamed onto, the link itself would be gone.
+std::string behind_link(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_symlink(path, ignored)) return path;
+  const auto target =
+      std::filesystem::path(path).parent_path() / std::filesystem::read_symlink(path, ignored);
+  return std::filesystem::weakly_canonical(target, ignored);
+}
+
 }  // namespace
 
 struct CaptureWriter::Impl {
-  std::string path, beside;
+  std::string path, beside;  // the same for what is no file: a pipe or /dev/null is written as it is
   PcapHandle pcap;
   std::unique_ptr<pcap_dumper_t, DumperClose> dumper;
 
   ~Impl() {
     if (!dumper) return;
     dumper.reset();
-    ::unlink(beside.c_str());
+    if (beside != path) ::unlink(beside.c_str());
   }
 };
 
@@ -39,8 +49,10 @@ CaptureWriter::~CaptureWriter() = default;
 
 Result<CaptureWriter> CaptureWriter::create(const std::string& path) {
   auto impl = std::make_unique<Impl>();
-  impl->path = path;
-  impl->beside = fmt::format("{}.{}.part", path, ::getpid());
+  std::error_code ignored;
+  const bool is_file = !std::filesystem::is_other(path, ignored);
+  impl->path = is_file ? behind_link(path) : path;
+  impl->beside = is_file ? fmt::format("{}.{}.part", impl->path, ::getpid()) : path;
   impl->pcap.reset(pcap_open_dead_with_tstamp_precision(DLT_EN10MB, snap_length, PCAP_TSTAMP_PRECISION_NANO));
   if (!impl->pcap) return fail(ErrorKind::internal, "no memory to write it", path);
   impl->dumper.reset(pcap_dump_open(impl->pcap.get(), impl->beside.c_str()));
@@ -68,7 +80,7 @@ Result<void> CaptureWriter::finish() {
     return fail(ErrorKind::refused, fmt::format("cannot be written: {}", std::strerror(error)), impl_->path,
                 "see whether the disk is full");
   impl_->dumper.reset();
-  if (std::rename(impl_->beside.c_str(), impl_->path.c_str()) == 0) return {};
+  if (impl_->beside == impl_->path || std::rename(impl_->beside.c_str(), impl_->path.c_str()) == 0) return {};
   const int rename_error = errno;
   ::unlink(impl_->beside.c_str());
   return fail(ErrorKind::refused, fmt::format("cannot be written: {}", std::strerror(rename_error)),

@@ -30,6 +30,7 @@ Result<void> write_report(const std::string& path, const nlohmann::json& report)
 }
 
 Result<void> run(const ReplayOptions& options) {
+  if (auto apart = check_files(options); !apart) return apart;
   auto site = read_site(options.site);
   if (!site) return tl::unexpected(site.error());
   DirectorConfig config = replay_defaults();

@@ -1,6 +1,11 @@
 #include "replay/capture.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
 
 #include "replay/capture_writer.h"
 #include "tests/replay/capture_file.h"
@@ -144,6 +149,38 @@ TEST(CaptureWriter, ARunThatFailsLeavesNothing) {
   const auto nowhere = CaptureWriter::create(directory.path("none/out.pcap"));
   ASSERT_FALSE(nowhere.has_value());
   EXPECT_NE(nowhere.error().text().find("cannot be written"), std::string::npos);
+}
+
+// Renamed onto, a pipe or a device would be gone.
+TEST(CaptureWriter, WhatIsNoFileIsWrittenAsItIs) {
+  const TemporaryDirectory directory;
+  const std::string pipe = directory.path("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  {
+    auto writer = CaptureWriter::create(pipe);
+    ASSERT_TRUE(writer.has_value());
+    writer->write(frame(ip({}, tcp())), {});
+    ASSERT_TRUE(writer->finish().has_value());
+  }
+  std::array<char, 24> header{};
+  EXPECT_EQ(read(reader, header.data(), header.size()), 24);
+  close(reader);
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  EXPECT_EQ(directory.files(), 1U);
+}
+
+TEST(CaptureWriter, ALinkStaysALink) {
+  const TemporaryDirectory directory;
+  std::filesystem::create_symlink("out.pcap", directory.path("link"));
+  {
+    auto writer = CaptureWriter::create(directory.path("link"));
+    ASSERT_TRUE(writer.has_value());
+    ASSERT_TRUE(writer->finish().has_value());
+  }
+  EXPECT_TRUE(std::filesystem::is_symlink(directory.path("link")));
+  EXPECT_TRUE(std::filesystem::is_regular_file(directory.path("out.pcap")));
 }
 
 }  // namespace

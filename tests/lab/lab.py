@@ -63,6 +63,8 @@ class Lab:
             signal.signal(signal.SIGINT, old)
 
     def keep(self):
+        """Leaves the lab as it is; what has ended by now is no part of it."""
+        self.net.forget_ended()
         self.kept = True
 
     def up(self, backends=("b1", "b2", "b3")):

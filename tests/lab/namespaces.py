@@ -6,6 +6,7 @@ Why:  two labs stand side by side, a lab outlives the program that made it (--ke
       only what this lab made: namespaces by its prefix, processes by pid and start time.
 Not:  what the machines are and how they are wired (topology.py).
 """
+import contextlib
 import json
 import os
 import pathlib
@@ -144,6 +145,12 @@ class Namespaces:
                 self.processes[path.name] = Process(path.name, int(words[0]), words[1])
         return list(self.processes.values())
 
+    def forget_ended(self):
+        for process in self.recorded():
+            if not process.alive():
+                del self.processes[process.name]
+                self.records().joinpath(process.name).unlink(missing_ok=True)
+
     # -- the end --------------------------------------------------------------------------------------------
 
     def clean(self):
@@ -159,6 +166,8 @@ class Namespaces:
             command(["ip", "netns", "delete", self.name(role)], check=False)
         shutil.rmtree(self.run_dir, ignore_errors=True)
         self.processes.clear()
+        with contextlib.suppress(OSError):  # other labs are in it
+            RUN_ROOT.rmdir()
 
 
 def command(argv, check=True, **options):

@@ -5,12 +5,11 @@ Ends with 0 only when nothing failed that should not have.
 """
 import argparse
 import json
-import pathlib
 import subprocess
 import sys
 import time
 
-from lab import BUILD, Lab
+from lab import Lab
 from namespaces import LabError
 from reroute import Reroute
 from topology import BACKENDS, SERVICES, SILENT_CLIENT_V4
@@ -194,10 +193,11 @@ class Story:
 def main():
     parser = argparse.ArgumentParser(prog="deploy/quickstart", description=__doc__.splitlines()[0])
     parser.add_argument("--keep", action="store_true", help="leave the lab running")
-    parser.add_argument("--build", type=pathlib.Path, default=BUILD, help="where the programs were built")
     arguments = parser.parse_args()
     try:
-        with Lab("lab", arguments.build) as lab:
+        with Lab("lab") as lab:
+            if lab.net.present():
+                print("the lab that was left up is taken down first", flush=True)
             story = Story(lab)
             story.tell()
             if arguments.keep:

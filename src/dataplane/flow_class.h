@@ -9,9 +9,11 @@
 
 namespace guideway {
 
-// After a packet that is no SYN of a flow in class `before`.
+// After a packet of a flow in class `before`, which is not the SYN that opens it.
 [[nodiscard]] constexpr FlowClass flow_class_after(FlowClass before, const Packet& packet) {
   if (packet.kind != PacketKind::tcp) return FlowClass::udp;
+  // A SYN+ACK shows no more than the SYN before it: whoever sends one may make nothing established.
+  if ((packet.tcp_flags & tcp_syn) != 0) return before;
   if (before == FlowClass::closing || (packet.tcp_flags & tcp_fin) != 0) return FlowClass::closing;
   if ((packet.tcp_flags & tcp_rst) != 0) return FlowClass::reset;
   // After a reset too: a forged RST does not end a flow that goes on.

@@ -153,7 +153,11 @@ TEST_F(FlowRules, TimeoutsOfTheClasses) {
       {"a second SYN keeps it fresh", {tcp_syn, tcp_syn}, 1000},
       {"established", {tcp_syn, tcp_ack}, 10'000},
       {"a SYN that changes nothing leaves it established", {tcp_syn, tcp_ack, tcp_syn}, 10'000},
+      {"a SYN+ACK leaves it fresh", {tcp_syn, tcp_syn | tcp_ack}, 1000},
+      {"a SYN+ACK leaves it established", {tcp_syn, tcp_ack, tcp_syn | tcp_ack}, 10'000},
+      {"a SYN+ACK does not revive it after a RST", {tcp_syn, tcp_ack, tcp_rst, tcp_syn | tcp_ack}, 3000},
       {"FIN", {tcp_syn, tcp_ack, tcp_fin | tcp_ack}, 3000},
+      {"SYN+FIN+ACK is no FIN", {tcp_syn, tcp_ack, tcp_syn | tcp_fin | tcp_ack}, 10'000},
       {"the last ACK behind a FIN", {tcp_syn, tcp_ack, tcp_fin | tcp_ack, tcp_ack}, 3000},
       {"RST", {tcp_syn, tcp_ack, tcp_rst}, 3000},
       {"a flow that goes on after a RST", {tcp_syn, tcp_ack, tcp_rst, tcp_ack}, 10'000},
@@ -177,6 +181,36 @@ TEST_F(FlowRules, TimeoutsOfTheClasses) {
   EXPECT_EQ(send_udp(), Hops({0, 1, 2}));
   director.now_ms += 5100;
   EXPECT_EQ(send_udp(), Hops({1, 2, 3}));
+}
+
+// The shortest timeouts that a site may set: a flow that goes on stays one flow.
+TEST_F(FlowRules, AShortTimeoutKeepsAFlowThatGoesOn) {
+  for (const std::uint32_t timeout : {100U, 1000U, 2000U}) {
+    SCOPED_TRACE(timeout);
+    director.pool.timeouts = {timeout, timeout, timeout, timeout};
+    rows({0, 1, 2});
+    const auto port = static_cast<std::uint16_t>(2000 + timeout);
+    send_udp(port);
+    send(tcp_syn, port);
+    rows({1, 2, 3});
+    for (int packet = 0; packet < 20; ++packet) {
+      director.now_ms += timeout * 9 / 10;
+      EXPECT_EQ(send_udp(port), Hops({0, 1, 2}));
+      EXPECT_EQ(send(tcp_ack, port), Hops({0, 1, 2}));
+    }
+  }
+}
+
+// Where one hop is named, a packet in mid-flow is learned; a SYN+ACK alone as fresh, so that it can be evicted.
+TEST_F(FlowRules, ALearnedSynAckIsFresh) {
+  director.pool.encapsulation = Encapsulation::ipip;
+  const auto class_after = [&](std::uint8_t flags, std::uint16_t port) {
+    send(flags, port);
+    return director.flow_table.find_entry(director.burst.hash[0], director.now_ms).flow_class();
+  };
+  EXPECT_EQ(class_after(tcp_syn | tcp_ack, 1), FlowClass::fresh);
+  EXPECT_EQ(class_after(tcp_ack, 2), FlowClass::established);
+  EXPECT_EQ(class_after(tcp_fin | tcp_ack, 3), FlowClass::closing);
 }
 
 TEST_F(FlowRules, ClientAffinityIgnoresTheSourcePort) {

@@ -54,8 +54,39 @@ TEST(FlowTable, APacketPutsTheEndOff) {
   table.insert(7, id(1), FlowClass::fresh, 0, 10'000);
   for (std::uint32_t now = 0; now < 600'000; now += 500)
     FlowTable::touch(table.find_entry(7, now), FlowClass::established, now, 20'000);
-  EXPECT_TRUE(table.find_entry(7, 618'000));
-  EXPECT_FALSE(table.find_entry(7, 620'000));
+  EXPECT_TRUE(table.find_entry(7, 619'500));
+  EXPECT_FALSE(table.find_entry(7, 621'000));
+}
+
+// However the packets lie in time, an entry lasts its whole timeout from the last one, and hardly longer.
+TEST(FlowTable, AnEntryNeverEndsEarly) {
+  for (const std::uint32_t timeout : {100U, 250U, 500U, 1000U, 2000U, 10'000U, 900'000U}) {
+    const std::uint32_t longest = timeout + std::min(timeout / 8, 1024U) + 32;
+    for (const std::uint32_t start : {1000U, 0xffffff00U}) {  // the last one wraps
+      for (const std::uint32_t apart : {1U, timeout / 9, timeout / 2, timeout * 9 / 10, timeout}) {
+        SCOPED_TRACE(testing::Message()
+                     << timeout << " ms, a packet every " << apart << " ms, from " << start);
+        FlowTable table(64);
+        std::uint32_t now = start;
+        table.insert(7, id(1), FlowClass::udp_fresh, now, timeout);
+        for (int packet = 0; packet < 40; ++packet) {
+          ASSERT_TRUE(table.find_entry(7, now + timeout)) << "ended early after packet " << packet;
+          ASSERT_FALSE(table.find_entry(7, now + longest)) << "ended late after packet " << packet;
+          now += apart;
+          ASSERT_TRUE(table.find_entry(7, now));
+          FlowTable::touch(table.find_entry(7, now), FlowClass::udp, now, timeout);
+        }
+      }
+    }
+  }
+}
+
+TEST(FlowTable, AShorterTimeoutOfTheSameClassCountsAtTheNextPacket) {
+  FlowTable table(64);
+  table.insert(7, id(1), FlowClass::udp, 0, 60'000);
+  FlowTable::touch(table.find_entry(7, 100), FlowClass::udp, 100, 1000);
+  EXPECT_TRUE(table.find_entry(7, 1100));
+  EXPECT_FALSE(table.find_entry(7, 1300));
 }
 
 TEST(FlowTable, AShorterTimeoutCountsAtOnce) {

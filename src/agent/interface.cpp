@@ -10,7 +10,7 @@
 #include <fstream>
 #include <memory>
 
-#include "agent/fd.h"
+#include "guideway/fd.h"
 
 namespace guideway::agent {
 namespace {

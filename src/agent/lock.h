@@ -4,7 +4,7 @@
 // share none.
 #pragma once
 
-#include "agent/fd.h"
+#include "guideway/fd.h"
 #include "guideway/result.h"
 
 namespace guideway::agent {

@@ -7,38 +7,18 @@
 #include <algorithm>
 #include <cstring>
 
+#include "bpf/list.h"
+
 namespace guideway::agent {
 namespace {
-
-struct LessBytes {
-  template <class T>
-  bool operator()(const T& a, const T& b) const {
-    return std::memcmp(&a, &b, sizeof(T)) < 0;
-  }
-};
-
-template <class Key>
-std::vector<Key> keys_of(int map) {
-  std::vector<Key> out;
-  Key key{};
-  for (const Key* previous = nullptr; bpf_map_get_next_key(map, previous, &key) == 0; previous = &out.back())
-    out.push_back(key);
-  return out;
-}
 
 // Makes the map hold exactly the entries, adding before removing.
 template <class Key, class Value>
 Result<void> replace(int map, const char* name, const std::vector<std::pair<Key, Value>>& entries) {
-  std::vector<Key> wanted;
-  for (const auto& [key, value] : entries) {
-    if (bpf_map_update_elem(map, &key, &value, BPF_ANY) != 0)
-      return fail(ErrorKind::refused, fmt::format("the map takes no more entries: {}", std::strerror(errno)),
-                  name, "name prefixes instead of single addresses");
-    wanted.push_back(key);
-  }
-  std::sort(wanted.begin(), wanted.end(), LessBytes{});
-  for (const Key& key : keys_of<Key>(map))
-    if (!std::binary_search(wanted.begin(), wanted.end(), key, LessBytes{})) bpf_map_delete_elem(map, &key);
+  if (const int error = list_add(map, entries); error != 0)
+    return fail(ErrorKind::refused, fmt::format("the map takes no more entries: {}", std::strerror(error)),
+                name, "name prefixes instead of single addresses");
+  list_keep_only(map, entries);
   return {};
 }
 
@@ -62,9 +42,9 @@ std::vector<std::pair<gw_prefix, gw_sender>> sender_entries(const Lists& lists) 
 
 Lists Maps::lists() const {
   Lists out;
-  for (const gw_address& key : keys_of<gw_address>(fd(locals))) out.local.push_back(address_of(key));
-  for (const gw_prefix& key : keys_of<gw_prefix>(fd(services))) out.services.push_back(prefix_of(key));
-  for (const gw_prefix& key : keys_of<gw_prefix>(fd(senders))) {
+  for (const gw_address& key : list_keys<gw_address>(fd(locals))) out.local.push_back(address_of(key));
+  for (const gw_prefix& key : list_keys<gw_prefix>(fd(services))) out.services.push_back(prefix_of(key));
+  for (const gw_prefix& key : list_keys<gw_prefix>(fd(senders))) {
     gw_sender sender{};
     if (bpf_map_lookup_elem(fd(senders), &key, &sender) != 0) continue;
     if (sender.roles_as_listed & GW_ROLE_DIRECTOR) out.directors.push_back(prefix_of(key));

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "agent/fd.h"
 #include "agent/settings.h"
+#include "guideway/fd.h"
 
 namespace guideway::agent {
 

@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cstring>
 
 namespace guideway::agent {
 namespace {
-
-constexpr std::size_t mapped_bytes = 12;  // of ::ffff:a.b.c.d, before the IPv4 address
-constexpr std::uint32_t mapped_bits = mapped_bytes * 8;
 
 bool same_bits(const IpAddress& a, const IpAddress& b, std::uint8_t bits) {
   for (std::size_t i = 0; i < bits / 8u; ++i)
@@ -54,23 +52,7 @@ Result<Prefix> parse_prefix(std::string_view text) {
   return out;
 }
 
-gw_address map_key(const IpAddress& address) {
-  std::array<std::uint8_t, sizeof(gw_address)> bytes{};
-  if (address.family == Family::ipv4) {
-    bytes[10] = bytes[11] = 0xff;
-    std::copy_n(address.bytes.begin(), 4, bytes.begin() + mapped_bytes);
-  } else {
-    bytes = address.bytes;
-  }
-  gw_address key{};
-  std::memcpy(&key, bytes.data(), sizeof(key));
-  return key;
-}
-
-gw_prefix map_key(const Prefix& prefix) {
-  const std::uint32_t before = prefix.address.family == Family::ipv4 ? mapped_bits : 0;
-  return {before + prefix.length, map_key(prefix.address)};
-}
+gw_prefix map_key(const Prefix& prefix) { return guideway::map_key(prefix.address, prefix.length); }
 
 IpAddress address_of(const gw_address& key) {
   IpAddress out;

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "bpf/abi.h"
+#include "bpf/key.h"
 #include "guideway/address.h"
 #include "guideway/result.h"
 
@@ -28,7 +28,7 @@ struct Prefix {
 // Refused: what is no address, a length out of range, bits behind the length.
 [[nodiscard]] Result<Prefix> parse_prefix(std::string_view text);
 
-[[nodiscard]] gw_address map_key(const IpAddress& address);
+using guideway::map_key;
 [[nodiscard]] gw_prefix map_key(const Prefix& prefix);
 [[nodiscard]] IpAddress address_of(const gw_address& key);
 [[nodiscard]] Prefix prefix_of(const gw_prefix& key);

@@ -4,33 +4,11 @@
 #include <bpf/libbpf.h>
 #include <linux/if_link.h>
 
-#include <cstring>
-
 #include "agent/sized.h"
+#include "bpf/loaded.h"
 
 namespace guideway::agent {
 namespace {
-
-// The descriptors of a program's maps, by name; empty ones where it has no such map.
-std::array<Fd, Maps::names.size()> maps_of(int program) {
-  std::array<Fd, Maps::names.size()> out;
-  std::array<__u32, 16> ids{};
-  bpf_prog_info info{};
-  __u32 length = sizeof(info);
-  info.nr_map_ids = ids.size();
-  info.map_ids = reinterpret_cast<std::uintptr_t>(ids.data());
-  if (bpf_obj_get_info_by_fd(program, &info, &length) != 0 || std::strcmp(info.name, receive_name) != 0)
-    return out;
-  for (std::size_t i = 0; i < info.nr_map_ids && i < ids.size(); ++i) {
-    Fd map(bpf_map_get_fd_by_id(ids[i]));
-    bpf_map_info map_info{};
-    __u32 map_length = sizeof(map_info);
-    if (!map || bpf_obj_get_info_by_fd(map.get(), &map_info, &map_length) != 0) continue;
-    for (std::size_t n = 0; n < Maps::names.size(); ++n)
-      if (std::strcmp(map_info.name, Maps::names[n]) == 0) out[n] = std::move(map);
-  }
-  return out;
-}
 
 bool all_there(const std::array<Fd, Maps::names.size()>& fds) {
   for (const Fd& fd : fds)
@@ -46,7 +24,8 @@ Result<std::optional<Running>> find_running(const Interface& interface) {
     return std::nullopt;
   Fd program(bpf_prog_get_fd_by_id(query.prog_id));
   if (!program) return std::nullopt;
-  auto fds = maps_of(program.get());
+  if (program_name(program.get()) != receive_name) return std::nullopt;
+  auto fds = program_maps(program.get(), Maps::names);
   if (!all_there(fds)) return std::nullopt;
   Running out{std::move(program), 0, {}, Maps(std::move(fds)), {}};
   auto record = out.maps.record();

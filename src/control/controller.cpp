@@ -38,6 +38,7 @@ Result<void> Controller::start() {
   if (!snapshot) return tl::unexpected<Error>(std::move(snapshot.error()));
   for (const SiteListener& listener : listeners_) listener(version());
   publish(std::move(*snapshot), std::move(view));
+  for (const SiteListener& follower : followers_) follower(version());
   follower_ = std::thread([this] { follow_health(); });
   return {};
 }
@@ -94,6 +95,7 @@ Result<Plan> Controller::carry_out(Result<Plan> plan, const CommitOptions& optio
   }
   for (const SiteListener& listener : listeners_) listener(version());
   publish(std::move(*snapshot), std::move(view));
+  for (const SiteListener& follower : followers_) follower(version());
   return done;
 }
 

@@ -44,6 +44,8 @@ class Controller final : private Context {
   void set_live(Live& live) { live_ = &live; }
   void add_check(SiteCheck check) { checks_.push_back(std::move(check)); }
   void add_listener(SiteListener listener) { listeners_.push_back(std::move(listener)); }
+  // Likewise, but called after the snapshot is published: what the old version had may go.
+  void add_follower(SiteListener follower) { followers_.push_back(std::move(follower)); }
 
   // Checks, builds and publishes the store's version, and begins to follow the health.
   [[nodiscard]] Result<void> start();
@@ -81,7 +83,7 @@ class Controller final : private Context {
   Publisher& publisher_;
   Live* live_ = nullptr;
   std::vector<SiteCheck> checks_;
-  std::vector<SiteListener> listeners_;
+  std::vector<SiteListener> listeners_, followers_;
 
   std::mutex mutex_;  // the control lock; guards what stands above and below
   std::shared_ptr<const Snapshot> published_;

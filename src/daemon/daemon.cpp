@@ -96,6 +96,8 @@ Result<void> Daemon::start_control(const std::optional<Site>& seed) {
   controller_->set_live(*live_);
   controller_->add_check(check_local_addresses);
   controller_->add_listener([this](const SiteVersion& version) { site_changed(version); });
+  controller_->add_follower(
+      [this](const SiteVersion& version) { ports_->drop_other_services(version.site); });
   verdicts_wanted_ = true;
   return controller_->start();
 }
@@ -122,6 +124,7 @@ Result<void> Daemon::start_listeners() {
 
 void Daemon::site_changed(const SiteVersion& version) {
   live_->site_changed(version);
+  ports_->add_services(version.site);
   auto backends = backend_addresses(version.site);
   const bool gained = !std::includes(backends_.begin(), backends_.end(), backends.begin(), backends.end());
   backends_ = std::move(backends);

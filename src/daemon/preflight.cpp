@@ -96,18 +96,35 @@ Result<void> check_kernel_forwarding(const DirectorConfig& config) {
                                         {"/proc/sys/net/ipv6/conf", "net.ipv6.conf.all.forwarding"}};
   for (const auto& port : config.ports) {
     const auto device = device_of(port);
-    // A port with a twin is one whose interface was taken from the kernel.
-    if (!shares_interface(device) || port.twin) continue;
+    // With af_xdp the kernel never sees a packet for a service; a port with a twin is one whose interface was taken
+    // from the kernel.
+    if (device.kind != Kind::af_packet || port.twin) continue;
     for (const auto& family : families) {
       int forwarding = 0;
       std::ifstream(fmt::format("{}/{}/forwarding", family.path, device.argument)) >> forwarding;
       if (forwarding == 0) continue;
-      return refuse(fmt::format("port {} ({}): the kernel forwards packets of {} as well ({} is 1)",
-                                port.name, port.device, device.argument, family.setting),
-                    fmt::format("sysctl -w {}=0", family.setting));
+      return refuse(
+          fmt::format("port {} ({}): the kernel forwards packets of {} as well ({} is 1)", port.name,
+                      port.device, device.argument, family.setting),
+          fmt::format("sysctl -w {}=0, or device = \"af_xdp:{}\", which keeps services' packets from the "
+                      "kernel",
+                      family.setting, device.argument));
     }
   }
   return {};
+}
+
+// What looks into a running daemon from outside (dpdk-dumpcap) opens its hugepages as files.
+Result<void> check_capture(const DirectorConfig& config) {
+  if (!config.capture) return {};
+  if (!config.hugepages)
+    return refuse("capture = true needs hugepages, and hugepages = false", "leave one of the two out");
+  std::ifstream mounts("/proc/mounts");
+  for (std::string device, place, type, rest;
+       mounts >> device >> place >> type && std::getline(mounts, rest);)
+    if (type == "hugetlbfs") return {};
+  return refuse("capture = true needs hugepages that are files, and no hugetlbfs is mounted",
+                "mount -t hugetlbfs none /dev/hugepages");
 }
 
 Result<MemoryMode> choose_memory(const DirectorConfig& config, bool any_pci) {
@@ -158,7 +175,7 @@ std::optional<IpAddress> address_of(const sockaddr* socket_address) {
 }  // namespace
 
 Result<EalSettings> preflight(const DirectorConfig& config) {
-  for (const auto check : {check_rights, check_ports, check_kernel_forwarding})
+  for (const auto check : {check_rights, check_ports, check_kernel_forwarding, check_capture})
     if (auto good = check(config); !good) return tl::unexpected(good.error());
   EalSettings out;
   out.workers = config.workers;

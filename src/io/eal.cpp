@@ -5,6 +5,7 @@
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_lcore.h>
+#include <rte_pdump.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -116,11 +117,19 @@ Result<Eal> Eal::start(const EalSettings& settings) {
                 "see the lines of \"dpdk:\" above; memory, rights and the device's driver binding are the "
                 "usual causes");
   }
-  return Eal();
+  Eal out;
+  if (!settings.capture) return out;
+  out.capture_ = rte_pdump_init() == 0;
+  if (!out.capture_)
+    return fail(ErrorKind::refused, fmt::format("capturing cannot be prepared: {}", rte_strerror(rte_errno)),
+                {}, "set capture = false");
+  return out;
 }
 
 Eal::~Eal() {
-  if (running_) rte_eal_cleanup();
+  if (!running_) return;
+  if (capture_) rte_pdump_uninit();
+  rte_eal_cleanup();
 }
 
 }  // namespace guideway

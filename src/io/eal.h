@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "guideway/result.h"
@@ -37,13 +38,15 @@ struct EalSettings {
 class Eal {
  public:
   [[nodiscard]] static Result<Eal> start(const EalSettings& settings);
-  Eal(Eal&& other) noexcept : running_(other.running_) { other.running_ = false; }
+  Eal(Eal&& other) noexcept
+      : running_(std::exchange(other.running_, false)), capture_(std::exchange(other.capture_, false)) {}
   Eal& operator=(Eal&&) = delete;
   ~Eal();
 
  private:
   Eal() = default;
   bool running_ = true;
+  bool capture_ = false;  // dpdk-dumpcap may ask for copies of packets
 };
 
 }  // namespace guideway

@@ -1,10 +1,13 @@
 #include "io/log.h"
 
+#include <bpf/libbpf.h>
 #include <rte_log.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdarg>
+#include <cstdio>
 #include <string_view>
 
 namespace guideway {
@@ -56,9 +59,24 @@ ssize_t write_line(void*, const char* text, std::size_t size) {
   return static_cast<ssize_t>(size);
 }
 
+// What it warns of is told in a sentence of ours; its own words are for those who look for them.
+int write_bpf_line(libbpf_print_level level, const char* format, va_list arguments) {
+  std::array<char, 512> text{};
+  std::vsnprintf(text.data(), text.size(), format, arguments);
+  std::string_view line(text.data());
+  while (!line.empty() && line.back() == '\n') line.remove_suffix(1);
+  try {
+    spdlog::log(level == LIBBPF_DEBUG ? spdlog::level::trace : spdlog::level::debug, "bpf: {}", line);
+  } catch (...) {
+    return 0;
+  }
+  return 0;
+}
+
 }  // namespace
 
 DpdkLog::DpdkLog() {
+  libbpf_set_print(write_bpf_line);
   cookie_io_functions_t functions{};
   functions.write = write_line;
   stream_ = fopencookie(nullptr, "w", functions);

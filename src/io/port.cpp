@@ -1,23 +1,20 @@
 #include "io/port.h"
 
 #include <fmt/format.h>
-#include <net/if.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_lcore.h>
 #include <rte_mempool.h>
 #include <spdlog/spdlog.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 
 #include "io/attachment.h"
 #include "io/frame_room.h"
+#include "io/interface.h"
 #include "io/packet_sockets.h"
 #include "io/pool_size.h"
+#include "io/xdp_program.h"
 
 namespace guideway {
 namespace {
@@ -56,18 +53,6 @@ bool takes_mtu(const rte_eth_dev_info& info, std::uint16_t mtu) {
   return info.max_mtu != UINT16_MAX || mtu + link <= info.max_rx_pktlen;
 }
 
-// 0, or the negative errno.
-int set_interface_mtu(const std::string& interface, std::uint16_t mtu) {
-  const int fd = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return -errno;
-  ifreq request{};
-  interface.copy(request.ifr_name, sizeof request.ifr_name - 1);
-  request.ifr_mtu = mtu;
-  const int status = ::ioctl(fd, SIOCSIFMTU, &request) == 0 ? 0 : -errno;
-  ::close(fd);
-  return status;
-}
-
 }  // namespace
 
 void Port::PoolDeleter::operator()(rte_mempool* pool) const { rte_mempool_free(pool); }
@@ -96,6 +81,7 @@ Result<Port> Port::open(const PortRequest& request, PortView& view) {
   const auto queues_each = static_cast<std::uint16_t>(*queue_count / port.devices_.size());
   for (const auto dpdk_port : port.devices_)
     if (auto done = port.configure(dpdk_port, queues_each); !done) return tl::unexpected(done.error());
+  if (auto done = port.start_steering(); !done) return tl::unexpected(done.error());
   port.fill(view);
   return port;
 }
@@ -104,6 +90,7 @@ Result<std::uint16_t> Port::choose_queue_count(const PortRequest& request) const
   const auto workers = static_cast<std::uint16_t>(request.workers.size());
   if (device_.kind == Device::Kind::pcap && config_.queues > 1)
     return refuse(fmt::format("{} queues are asked for, the device has 1", config_.queues), "set queues = 1");
+  if (device_.kind == Device::Kind::af_xdp) return choose_xdp_queue_count(workers);
   if (config_.queues > 0) return config_.queues;
   if (device_.kind == Device::Kind::pcap) return std::uint16_t{1};
   if (device_.kind != Device::Kind::pci) return workers;
@@ -115,6 +102,25 @@ Result<std::uint16_t> Port::choose_queue_count(const PortRequest& request) const
   return std::min({workers, info.max_rx_queues, info.max_tx_queues});
 }
 
+// A frame for a service at a queue that nobody is bound to would be lost, so all of the interface's are taken.
+Result<std::uint16_t> Port::choose_xdp_queue_count(std::uint16_t workers) const {
+  const auto channels = read_channels(device_.argument);
+  const unsigned bindable = std::max(channels.combined, 1U);
+  const unsigned wanted = config_.queues > 0 ? config_.queues : std::min<unsigned>(workers, bindable);
+  if (wanted > bindable)
+    return refuse(
+        fmt::format("{} queues are asked for, DPDK binds to {} here", wanted, bindable),
+        fmt::format("set queues = {}, or ethtool -L {} combined {}", bindable, device_.argument, wanted));
+  if (wanted < channels.receive)
+    return refuse(
+        fmt::format("the interface receives on {} queues and {} would have a socket; what comes in at the "
+                    "others would be lost",
+                    channels.receive, wanted),
+        fmt::format("ethtool -L {} {} {}", device_.argument, channels.combined > 0 ? "combined" : "rx",
+                    wanted));
+  return static_cast<std::uint16_t>(wanted);
+}
+
 Result<void> Port::attach(const PortRequest& request, std::uint16_t queue_count) {
   std::vector<Result<std::uint16_t>> attached;
   if (device_.kind == Device::Kind::pci) {
@@ -122,7 +128,13 @@ Result<void> Port::attach(const PortRequest& request, std::uint16_t queue_count)
   } else if (device_.kind == Device::Kind::ring) {
     attached.push_back(attach_rings(device_.argument, queue_count, 0));
   } else {
-    const DeviceRequest wanted{request.index, queue_count, config_.mtu, request.steering_object};
+    DeviceRequest wanted{request.index, queue_count, config_.mtu, {}};
+    if (device_.kind == Device::Kind::af_xdp) {
+      if (auto clear = clear_interface(device_.argument); !clear) return refuse(clear.error());
+      auto object = steering_object();
+      if (!object) return refuse(object.error());
+      wanted.steering_object = std::move(*object);
+    }
     for (const auto& device : virtual_devices(device_, wanted)) {
       attached.push_back(attach_virtual(device));
       if (!attached.back()) break;
@@ -130,7 +142,7 @@ Result<void> Port::attach(const PortRequest& request, std::uint16_t queue_count)
   }
   for (const auto& one : attached)
     if (one) devices_.push_back(*one);
-  if (!attached.back()) return refuse(attached.back().error().what, attached.back().error().next);
+  if (!attached.back()) return refuse(attached.back().error());
   const int socket = rte_eth_dev_socket_id(devices_.front());
   socket_ = socket < 0 ? 0 : socket;
   return {};
@@ -139,8 +151,13 @@ Result<void> Port::attach(const PortRequest& request, std::uint16_t queue_count)
 Result<void> Port::make_pool(const PortRequest& request, std::uint16_t queue_count) {
   const auto workers = static_cast<std::uint32_t>(request.workers.size());
   PoolDemand demand{config_.rx_descriptors * std::uint32_t{queue_count}, request.tx_rings_all, workers, 0};
-  if (device_.kind == Device::Kind::af_xdp) demand.floor = af_xdp_floor * queue_count;
-  const std::size_t room = frame_room(config_.mtu) + RTE_PKTMBUF_HEADROOM;
+  const bool xdp = device_.kind == Device::Kind::af_xdp;
+  if (xdp && config_.mtu > xdp_mtu_max)
+    return refuse(fmt::format("mtu {} is too large for AF_XDP, whose frames lie in a page each", config_.mtu),
+                  fmt::format("set mtu to {} at most, or use af_packet:{}", xdp_mtu_max, device_.argument));
+  if (xdp) demand.floor = af_xdp_floor * queue_count;
+  const std::size_t room =
+      (xdp ? xdp_frame_room(config_.mtu) : frame_room(config_.mtu)) + RTE_PKTMBUF_HEADROOM;
   if (room > UINT16_MAX)
     return refuse(fmt::format("mtu {} makes frames that no mbuf holds", config_.mtu),
                   "use an mtu up to 9600");
@@ -200,7 +217,13 @@ Result<void> Port::configure(std::uint16_t dpdk_port, std::uint16_t queue_count)
   if (status != 0 && status != -ENOTSUP)
     return refuse(fmt::format("the device refuses mtu {}: {}", config_.mtu, rte_strerror(-status)),
                   "choose a smaller mtu");
-  status = rte_eth_dev_adjust_nb_rx_tx_desc(dpdk_port, &config_.rx_descriptors, &config_.tx_descriptors);
+  if (device_.kind == Device::Kind::af_xdp)
+    if (auto rehearsed = rehearse_program(device_.argument); !rehearsed) return refuse(rehearsed.error());
+  return set_up_queues(dpdk_port, queue_count);
+}
+
+Result<void> Port::set_up_queues(std::uint16_t dpdk_port, std::uint16_t queue_count) {
+  int status = rte_eth_dev_adjust_nb_rx_tx_desc(dpdk_port, &config_.rx_descriptors, &config_.tx_descriptors);
   if (status != 0 && status != -ENOTSUP)
     return refuse(fmt::format("the device refuses its descriptor counts: {}", rte_strerror(-status)));
 
@@ -210,7 +233,11 @@ Result<void> Port::configure(std::uint16_t dpdk_port, std::uint16_t queue_count)
     if (status == 0)
       status = rte_eth_tx_queue_setup(dpdk_port, queue, config_.tx_descriptors, socket, nullptr);
     if (status != 0)
-      return refuse(fmt::format("queue {} cannot be set up: {}", queue, rte_strerror(-status)));
+      return refuse(fmt::format("queue {} cannot be set up: {}", queue, rte_strerror(-status)),
+                    device_.kind == Device::Kind::af_xdp
+                        ? "start again in a moment, when the kernel has let go of the last program's socket; "
+                          "ss --family=xdp -p shows whose is there"
+                        : "see the lines of \"dpdk:\" above");
     queues_.push_back({dpdk_port, queue});
   }
   status = rte_eth_dev_start(dpdk_port);
@@ -221,6 +248,14 @@ Result<void> Port::configure(std::uint16_t dpdk_port, std::uint16_t queue_count)
   if (status != 0 && status != -ENOTSUP && config_.promiscuous)
     return refuse(fmt::format("the device cannot be promiscuous: {}", rte_strerror(-status)),
                   "set promiscuous = false");
+  return {};
+}
+
+Result<void> Port::start_steering() {
+  if (device_.kind != Device::Kind::af_xdp) return {};
+  auto found = Steering::find(device_.argument, config_.answer_arp);
+  if (!found) return refuse(found.error());
+  steering_ = std::move(*found);
   return {};
 }
 

@@ -10,10 +10,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "guideway/result.h"
+#include "io/steering.h"
 #include "io/virtual_device.h"
 #include "snapshot/port_table.h"
 #include "state/director_config.h"
@@ -34,7 +36,6 @@ struct PortRequest {
   PortConfig config;
   std::vector<unsigned> workers;   // their lcores
   std::uint32_t tx_rings_all = 0;  // descriptors of every port's transmit queues, which can hold our mbufs
-  std::string steering_object;     // af_xdp
 };
 
 // What the device counted since it was opened.
@@ -62,6 +63,8 @@ class Port {
   [[nodiscard]] bool read_device_link() const;
   [[nodiscard]] const std::string& driver() const { return driver_; }
   [[nodiscard]] PortTraffic traffic() const;
+  // Null: the device decides itself which frames come in.
+  [[nodiscard]] const Steering* steering() const { return steering_ ? &*steering_ : nullptr; }
 
  private:
   struct PoolDeleter {
@@ -70,11 +73,17 @@ class Port {
 
   Port() = default;
   Result<std::uint16_t> choose_queue_count(const PortRequest& request) const;
+  Result<std::uint16_t> choose_xdp_queue_count(std::uint16_t workers) const;
   Result<void> attach(const PortRequest& request, std::uint16_t queue_count);
   Result<void> make_pool(const PortRequest& request, std::uint16_t queue_count);
   Result<void> configure(std::uint16_t dpdk_port, std::uint16_t queue_count);
+  Result<void> set_up_queues(std::uint16_t dpdk_port, std::uint16_t queue_count);
+  Result<void> start_steering();
   void fill(PortView& view) const;
   [[nodiscard]] tl::unexpected<Error> refuse(std::string what, std::string next = {}) const;
+  [[nodiscard]] tl::unexpected<Error> refuse(const Error& cause) const {
+    return refuse(cause.what, cause.next);
+  }
 
   PortConfig config_;
   Device device_;
@@ -84,6 +93,7 @@ class Port {
   std::unique_ptr<rte_mempool, PoolDeleter> pool_;  // freed after the devices are closed
   std::vector<std::uint16_t> devices_;              // DPDK ports, in the order of their queues
   std::vector<QueuePair> queues_;
+  std::optional<Steering> steering_;
 };
 
 }  // namespace guideway

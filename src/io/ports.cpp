@@ -58,7 +58,7 @@ Result<std::unique_ptr<Ports>> Ports::open(const DirectorConfig& config) {
   }
   out->ports_.reserve(config.ports.size());
   for (std::size_t index = 0; index < config.ports.size(); ++index) {
-    const PortRequest request{index, config.ports[index], config.workers, tx_rings_all, {}};
+    const PortRequest request{index, config.ports[index], config.workers, tx_rings_all};
     auto port = Port::open(request, out->table_->ports[index]);
     if (!port) return tl::unexpected(port.error());
     out->ports_.push_back(std::move(*port));
@@ -132,6 +132,20 @@ std::vector<PortLink> Ports::links(std::size_t worker) const {
     out.push_back(std::move(link));
   }
   return out;
+}
+
+void Ports::add_services(const Site& site) {
+  for (const auto& port : ports_) {
+    const int error = port.steering() != nullptr ? port.steering()->add_services(site) : 0;
+    if (error != 0)
+      spdlog::error("port {}: new services stay with the kernel, its list takes no more: {}",
+                    port.config().name, rte_strerror(error));
+  }
+}
+
+void Ports::drop_other_services(const Site& site) {
+  for (const auto& port : ports_)
+    if (port.steering() != nullptr) port.steering()->drop_others(site);
 }
 
 void Ports::set_link(std::size_t index, bool up) {

@@ -38,6 +38,11 @@ class Ports {
   // For packets that the data plane makes.
   [[nodiscard]] rte_mempool* pool() const { return ports_.front().pool(); }
 
+  // Ports that the kernel shares by address (af_xdp): before a version of the site is published, its new services come
+  // to us; after it, what is no service any more goes back.
+  void add_services(const Site& site);
+  void drop_other_services(const Site& site);
+
   // Any thread: what somebody who watches the link found.
   void set_link(std::size_t index, bool up);
   // Ports whose link only the device knows, with what it says now.

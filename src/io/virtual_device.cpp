@@ -9,24 +9,21 @@
 namespace guideway {
 namespace {
 
-// The packet ring of af_packet. The driver's own 512 frames drop by the thousand.
+// The packet ring of af_packet. The driver's own 512 frames drop by the thousand. When the ring is full, the driver
+// waits for the interface without a limit; past the queueing discipline, which may hold frames for as long as it
+// likes, an interface takes a frame or drops it.
 std::string af_packet_arguments(const Device& device, const DeviceRequest& request) {
   constexpr std::size_t page = 4096;
   const std::size_t slot = frame_room(request.mtu);
-  std::string out = fmt::format("iface={},framecnt=4096", device.argument);
+  std::string out = fmt::format("iface={},framecnt=4096,qdisc_bypass=1", device.argument);
   if (slot > 2048) out += fmt::format(",blocksz={},framesz={}", std::max(slot, page), slot);
   if (request.queues > 1) out += fmt::format(",qpairs={}", request.queues);
   return out;
 }
 
-// One device a queue: the driver can do neither several queues nor a shared UMEM here.
-std::vector<VirtualDevice> af_xdp_devices(const Device& device, const DeviceRequest& request) {
-  std::vector<VirtualDevice> out;
-  for (std::uint16_t queue = 0; queue < request.queues; ++queue) {
-    std::string arguments = fmt::format("iface={},start_queue={},queue_count=1", device.argument, queue);
-    if (!request.steering_object.empty()) arguments += ",xdp_prog=" + request.steering_object;
-    out.push_back({fmt::format("net_af_xdp{}_{}", request.port, queue), std::move(arguments)});
-  }
+std::string af_xdp_arguments(const Device& device, const DeviceRequest& request) {
+  std::string out = fmt::format("iface={},start_queue=0,queue_count={}", device.argument, request.queues);
+  if (!request.steering_object.empty()) out += ",xdp_prog=" + request.steering_object;
   return out;
 }
 
@@ -47,7 +44,7 @@ std::vector<VirtualDevice> virtual_devices(const Device& device, const DeviceReq
     case Device::Kind::af_packet:
       return {{name("net_af_packet"), af_packet_arguments(device, request)}};
     case Device::Kind::af_xdp:
-      return af_xdp_devices(device, request);
+      return {{name("net_af_xdp"), af_xdp_arguments(device, request)}};
     case Device::Kind::tap:
       return {{name("net_tap"), fmt::format("iface={}", device.argument)}};
     case Device::Kind::pcap:

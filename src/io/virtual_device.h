@@ -24,7 +24,8 @@ struct DeviceRequest {
   std::size_t port = 0;  // the port's index; makes the names unique
   std::uint16_t queues = 1;
   std::uint16_t mtu = 1500;
-  std::string steering_object;  // af_xdp: absolute path of the XDP object; empty: every packet is taken
+  std::string
+      steering_object;  // af_xdp: path of the XDP object; empty: the driver's own, which takes every frame
 };
 
 // In the order of their queues; empty for PCI devices and rings.

@@ -9,10 +9,7 @@
 #include <cstring>
 #include <thread>
 
-#include "io/ports.h"
-#include "io/publisher.h"
-#include "io/workers.h"
-#include "one_backend.h"
+#include "forwarding_director.h"
 #include "running_eal.h"
 
 namespace guideway {
@@ -38,20 +35,15 @@ class Forwarding : public testing::TestWithParam<std::uint16_t> {
       port.queues = GetParam();
       config_.ports.push_back(port);
     }
-    auto opened = Ports::open(config_);
+    auto opened = ForwardingDirector::open(config_);
     ASSERT_TRUE(opened) << opened.error().text();
-    ports_ = std::move(*opened);
-    publisher_ = std::make_unique<QsbrPublisher>(static_cast<unsigned>(config_.workers.size()));
-    next_hop_ = next_hops_.index_of(ipv4(backend_address)).value();
-    next_hops_.set(next_hop_, {NextHop::State::resolved, 1, backend_mac});
-    workers_ = std::make_unique<Workers>(config_, *ports_, next_hops_, *publisher_);
-    publisher_->publish(one_backend(next_hop_, 1));
+    director_ = std::move(*opened);
   }
 
   // Offers a frame to one of the ingress port's queues; false: the ring is full.
   bool offer(const std::vector<std::uint8_t>& frame, unsigned queue) {
     rte_ring* ring = rte_ring_lookup(fmt::format("{}_rx{}", in_, queue).c_str());
-    rte_mbuf* mbuf = rte_pktmbuf_alloc(ports_->pool());
+    rte_mbuf* mbuf = rte_pktmbuf_alloc(director_->ports().pool());
     if (ring == nullptr || mbuf == nullptr) return false;
     std::memcpy(rte_pktmbuf_append(mbuf, static_cast<std::uint16_t>(frame.size())), frame.data(),
                 frame.size());
@@ -84,30 +76,14 @@ class Forwarding : public testing::TestWithParam<std::uint16_t> {
     return out;
   }
 
-  std::uint64_t counted(Verdict verdict) const {
-    std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < workers_->size(); ++i)
-      sum += workers_->counters(i).verdicts.packets[static_cast<std::size_t>(verdict)].get();
-    return sum;
-  }
-  std::uint64_t packets_in() const {
-    std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < workers_->size(); ++i) sum += workers_->counters(i).verdicts.packets_in.get();
-    return sum;
-  }
-
   std::string in_, out_;
   DirectorConfig config_;
-  NextHops next_hops_;
-  NextHopIndex next_hop_ = 0;
-  std::unique_ptr<Ports> ports_;
-  std::unique_ptr<QsbrPublisher> publisher_;
-  std::unique_ptr<Workers> workers_;
+  std::unique_ptr<ForwardingDirector> director_;
 };
 
 TEST_P(Forwarding, ASynLeavesWrappedForItsBackend) {
-  ASSERT_TRUE(workers_->start());
-  const auto frame = syn(ports_->table().ports[0].mac, 40000);
+  ASSERT_TRUE(director_->workers().start());
+  const auto frame = syn(director_->mac(), 40000);
   ASSERT_TRUE(offer(frame, 0));
   const auto left = wait_for(1);
   ASSERT_EQ(left.size(), 1U);
@@ -118,12 +94,12 @@ TEST_P(Forwarding, ASynLeavesWrappedForItsBackend) {
   EXPECT_TRUE(std::equal(director_address.begin(), director_address.end(), out.begin() + 26));
   EXPECT_TRUE(std::equal(backend_address.begin(), backend_address.end(), out.begin() + 30));
   EXPECT_TRUE(std::equal(frame.begin() + 14, frame.end(), out.begin() + outer)) << "the inner packet changed";
-  workers_->stop();
-  EXPECT_EQ(counted(Verdict::forward), 1U);
+  director_->workers().stop();
+  EXPECT_EQ(director_->counted(Verdict::forward), 1U);
 }
 
 TEST_P(Forwarding, AThousandSnapshotsUnderTrafficLoseNothingAndAreFreed) {
-  ASSERT_TRUE(workers_->start());
+  ASSERT_TRUE(director_->workers().start());
   constexpr std::size_t packets = 20'000;
   std::size_t offered = 0, left = 0;
   std::uint64_t epoch = 1;
@@ -134,58 +110,58 @@ TEST_P(Forwarding, AThousandSnapshotsUnderTrafficLoseNothingAndAreFreed) {
     // No more under way than the rings hold: what is lost then was lost by a change.
     for (int i = 0; i < 20 && offered < packets && offered - left < 500; ++i) {
       const auto queue = static_cast<unsigned>(offered % GetParam());
-      if (!offer(syn(ports_->table().ports[0].mac, static_cast<std::uint16_t>(1024 + offered)), queue)) break;
+      if (!offer(syn(director_->mac(), static_cast<std::uint16_t>(1024 + offered)), queue)) break;
       ++offered;
     }
     if (epoch <= 1000) {
-      auto snapshot = one_backend(next_hop_, ++epoch);
+      auto snapshot = one_backend(director_->next_hop(), ++epoch);
       last = snapshot;
-      publisher_->publish(std::move(snapshot));
-      waiting_max = std::max(waiting_max, publisher_->reclaim());
+      director_->publisher().publish(std::move(snapshot));
+      waiting_max = std::max(waiting_max, director_->publisher().reclaim());
     }
     left += taken().size();
     std::this_thread::sleep_for(20us);
   }
   EXPECT_EQ(epoch, 1001U);
   EXPECT_EQ(left, packets);
-  workers_->stop();
-  EXPECT_EQ(packets_in(), packets);
-  EXPECT_EQ(counted(Verdict::forward), packets);
-  EXPECT_EQ(publisher_->reclaim(), 0U);
+  director_->workers().stop();
+  EXPECT_EQ(director_->packets_in(), packets);
+  EXPECT_EQ(director_->counted(Verdict::forward), packets);
+  EXPECT_EQ(director_->publisher().reclaim(), 0U);
   EXPECT_FALSE(last.expired());
   RecordProperty("snapshots_waiting_max", static_cast<int>(waiting_max));
 }
 
 TEST_P(Forwarding, WhatTheEgressDoesNotTakeIsFreedAndCounted) {
-  ASSERT_TRUE(workers_->start());
+  ASSERT_TRUE(director_->workers().start());
   constexpr std::size_t packets = 6000;  // more than the egress rings and the handoff hold together
   std::size_t offered = 0;
   for (const auto end = std::chrono::steady_clock::now() + 20s;
        offered < packets && std::chrono::steady_clock::now() < end;) {
     const auto queue = static_cast<unsigned>(offered % GetParam());
-    if (offer(syn(ports_->table().ports[0].mac, static_cast<std::uint16_t>(offered)), queue))
+    if (offer(syn(director_->mac(), static_cast<std::uint16_t>(offered)), queue))
       ++offered;
     else
       std::this_thread::sleep_for(100us);
   }
   ASSERT_EQ(offered, packets);
   for (const auto end = std::chrono::steady_clock::now() + 10s;
-       packets_in() < packets && std::chrono::steady_clock::now() < end;)
+       director_->packets_in() < packets && std::chrono::steady_clock::now() < end;)
     std::this_thread::sleep_for(1ms);
-  EXPECT_GT(counted(Verdict::drop_tx_full), 0U);
-  EXPECT_EQ(counted(Verdict::forward) + counted(Verdict::drop_tx_full), packets);
-  EXPECT_EQ(wait_for(counted(Verdict::forward)).size(), counted(Verdict::forward))
+  EXPECT_GT(director_->counted(Verdict::drop_tx_full), 0U);
+  EXPECT_EQ(director_->counted(Verdict::forward) + director_->counted(Verdict::drop_tx_full), packets);
+  EXPECT_EQ(wait_for(director_->counted(Verdict::forward)).size(), director_->counted(Verdict::forward))
       << "what counts as forwarded leaves once there is room";
 }
 
 TEST_P(Forwarding, AFrameForAnotherMacIsDropped) {
-  ASSERT_TRUE(workers_->start());
+  ASSERT_TRUE(director_->workers().start());
   ASSERT_TRUE(offer(syn({2, 9, 9, 9, 9, 9}, 1), 0));
   for (const auto end = std::chrono::steady_clock::now() + 10s;
-       packets_in() < 1 && std::chrono::steady_clock::now() < end;)
+       director_->packets_in() < 1 && std::chrono::steady_clock::now() < end;)
     std::this_thread::sleep_for(1ms);
-  workers_->stop();
-  EXPECT_EQ(counted(Verdict::drop_other_mac), 1U);
+  director_->workers().stop();
+  EXPECT_EQ(director_->counted(Verdict::drop_other_mac), 1U);
 }
 
 // One queue for two workers (those without one send through the owner), and a queue each.

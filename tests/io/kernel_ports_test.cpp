@@ -2,12 +2,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <thread>
 
-#include "io/ports.h"
-#include "io/publisher.h"
-#include "io/workers.h"
-#include "one_backend.h"
+#include "forwarding_director.h"
+#include "io/frame_room.h"
 #include "running_eal.h"
 #include "veth.h"
 
@@ -38,23 +37,14 @@ class KernelPorts : public testing::Test {
   }
 
   void open() {
-    auto opened = Ports::open(config_);
+    auto opened = ForwardingDirector::open(config_);
     ASSERT_TRUE(opened) << opened.error().text();
-    ports_ = std::move(*opened);
-    publisher_ = std::make_unique<QsbrPublisher>(static_cast<unsigned>(config_.workers.size()));
-    next_hop_ = next_hops_.index_of(ipv4(backend_address)).value();
-    next_hops_.set(next_hop_, {NextHop::State::resolved, 1, backend_mac});
-    workers_ = std::make_unique<Workers>(config_, *ports_, next_hops_, *publisher_);
-    publisher_->publish(one_backend(next_hop_, 1));
-    ASSERT_TRUE(workers_->start());
+    director_ = std::move(*opened);
+    ASSERT_TRUE(director_->workers().start());
   }
 
   DirectorConfig config_;
-  NextHops next_hops_;
-  NextHopIndex next_hop_ = 0;
-  std::unique_ptr<Ports> ports_;
-  std::unique_ptr<QsbrPublisher> publisher_;
-  std::unique_ptr<Workers> workers_;
+  std::unique_ptr<ForwardingDirector> director_;
 };
 
 bool is_gue(const Frame& frame) {
@@ -63,9 +53,9 @@ bool is_gue(const Frame& frame) {
 }
 
 TEST_F(KernelPorts, APacketComesInByOneInterfaceAndLeavesWrappedByTheOther) {
-  open();
+  ASSERT_NO_FATAL_FAILURE(open());
   const FarEnd client("wan-far"), backends("lan-far");
-  const auto frame = syn(ports_->table().ports[0].mac, 40000);
+  const auto frame = syn(director_->mac(), 40000);
   ASSERT_TRUE(client.send(frame));
   const auto out = backends.receive(is_gue, 5s);
   ASSERT_TRUE(out) << "nothing arrived";
@@ -76,32 +66,95 @@ TEST_F(KernelPorts, APacketComesInByOneInterfaceAndLeavesWrappedByTheOther) {
 TEST_F(KernelPorts, TwoWorkersEachTakeTheirShare) {
   config_.workers = eal_workers();
   if (config_.workers.size() < 2) GTEST_SKIP() << "skipped: one CPU";
-  open();
+  ASSERT_NO_FATAL_FAILURE(open());
   const FarEnd client("wan-far"), backends("lan-far");
   constexpr std::size_t flows = 200;
   for (std::uint16_t port = 0; port < flows; ++port)
-    ASSERT_TRUE(client.send(syn(ports_->table().ports[0].mac, static_cast<std::uint16_t>(1024 + port))));
+    ASSERT_TRUE(client.send(syn(director_->mac(), static_cast<std::uint16_t>(1024 + port))));
   std::size_t arrived = 0;
   while (arrived < flows && backends.receive(is_gue, 5s)) ++arrived;
   EXPECT_EQ(arrived, flows);
   for (std::size_t i = 0; i < 2; ++i)
-    EXPECT_GT(workers_->counters(i).verdicts.packets_in.get(), flows / 5) << i;
+    EXPECT_GT(director_->workers().counters(i).verdicts.packets_in.get(), flows / 5) << i;
 }
 
 TEST_F(KernelPorts, WhatTheHostItselfSendsByTheInterfaceDoesNotComeIn) {
-  open();
+  ASSERT_NO_FATAL_FAILURE(open());
   const FarEnd host("wan"), client("wan-far"), backends("lan-far");
-  const auto frame = syn(ports_->table().ports[0].mac, 40000);
+  const auto frame = syn(director_->mac(), 40000);
   for (int i = 0; i < 20; ++i) ASSERT_TRUE(host.send(frame));
   ASSERT_TRUE(client.send(frame));
   ASSERT_TRUE(backends.receive(is_gue, 5s)) << "nothing arrived";
-  EXPECT_EQ(workers_->counters(0).verdicts.packets_in.get(), 1U);
+  EXPECT_EQ(director_->workers().counters(0).verdicts.packets_in.get(), 1U);
 }
 
 TEST_F(KernelPorts, TheMtuOfThePortIsSetOnTheInterface) {
   config_.ports[1].mtu = 1580;
-  open();
+  ASSERT_NO_FATAL_FAILURE(open());
   EXPECT_TRUE(run("ip link show lan | grep -q 'mtu 1580'"));
+}
+
+Site site_of(std::array<std::uint8_t, 4> service) {
+  Site out;
+  out.services.emplace_back();
+  out.services.back().address = ipv4(service);
+  return out;
+}
+
+TEST_F(KernelPorts, AnAfXdpPortTakesServicesFromTheKernelAndGivesThemBack) {
+  config_.ports[0].device = "af_xdp:wan";
+  ASSERT_NO_FATAL_FAILURE(open());
+  const FarEnd client("wan-far"), backends("lan-far");
+  const auto steered = [&] { return director_->ports().all()[0].steering()->counts(); };
+  const auto frame = syn(director_->mac(), 40000);
+
+  ASSERT_TRUE(client.send(frame));
+  EXPECT_FALSE(backends.receive(is_gue, 200ms)) << "no service is known, and yet it was taken";
+  EXPECT_EQ(steered().to_socket, 0U);
+  EXPECT_GE(steered().to_kernel, 1U);
+
+  director_->ports().add_services(site_of({203, 0, 113, 10}));
+  ASSERT_TRUE(client.send(frame));
+  EXPECT_TRUE(backends.receive(is_gue, 5s));
+  EXPECT_EQ(steered().to_socket, 1U);
+
+  // A new version first adds, and takes away only what it has no more.
+  const auto next = site_of({203, 0, 113, 11});
+  director_->ports().add_services(next);
+  ASSERT_TRUE(client.send(frame));
+  EXPECT_TRUE(backends.receive(is_gue, 5s)) << "taken away too early";
+  director_->ports().drop_other_services(next);
+  ASSERT_TRUE(client.send(frame));
+  EXPECT_FALSE(backends.receive(is_gue, 200ms)) << "not given back";
+  EXPECT_EQ(steered().to_socket, 2U);
+  EXPECT_EQ(steered().no_socket, 0U);
+
+  director_.reset();
+  EXPECT_TRUE(run("! ip link show wan | grep -q xdp")) << "the program stayed";
+}
+
+// AF_XDP drops a frame that its buffer does not hold, without a word. An interface each, since the kernel lets go of a
+// queue only a moment after its socket was closed.
+TEST_F(KernelPorts, AnAfXdpPortTakesFramesUpToItsMtu) {
+  for (const std::uint16_t mtu : std::to_array<std::uint16_t>({1500, 1770, 1771, 1899, xdp_mtu_max})) {
+    SCOPED_TRACE(mtu);
+    const auto outside = fmt::format("wan{}", mtu);
+    const auto inside_mtu = static_cast<std::uint16_t>(mtu + 36);
+    ASSERT_TRUE(make_veth(outside, mtu) && run(fmt::format("ip link set lan-far mtu {}", inside_mtu)));
+    config_.ports[0].device = "af_xdp:" + outside;
+    config_.ports[0].mtu = mtu;
+    config_.ports[1].mtu = inside_mtu;
+    ASSERT_NO_FATAL_FAILURE(open());
+    director_->ports().add_services(site_of({203, 0, 113, 10}));
+    const FarEnd client(outside + "-far"), backends("lan-far");
+    ASSERT_TRUE(client.send(syn(director_->mac(), 40000, mtu - syn_headers)));
+    const auto out = backends.receive(is_gue, 5s);
+    ASSERT_TRUE(out) << "nothing arrived";
+    EXPECT_EQ(out->size(), 14U + 36 + mtu);
+    director_.reset();
+    EXPECT_TRUE(run("ip link delete " + outside));
+  }
+  EXPECT_TRUE(run("ip link set lan-far mtu 1600"));
 }
 
 // ARP for the twin's address: in by the port, over the twin to the kernel, and its answer back out of the port.
@@ -110,9 +163,9 @@ TEST_F(KernelPorts, TheKernelAnswersThroughTheTwin) {
   ASSERT_TRUE(run("sysctl -w net.ipv4.conf.wan.arp_ignore=8"));
   config_.ports[0].twin = true;
   config_.ports[0].kernel_interface = "gw-wan";
-  open();
+  ASSERT_NO_FATAL_FAILURE(open());
   ASSERT_TRUE(run("ip address add 10.9.9.1/24 dev gw-wan && ip link set gw-wan up"));
-  const auto mac = ports_->table().ports[0].mac;
+  const auto mac = director_->mac();
   const FarEnd client("wan-far");
   Frame request(60);
   std::fill_n(request.begin(), 6, std::uint8_t{0xff});
@@ -127,9 +180,8 @@ TEST_F(KernelPorts, TheKernelAnswersThroughTheTwin) {
   EXPECT_TRUE(client.receive(is_answer, 5s)) << "no answer came out of the port";
   EXPECT_FALSE(client.receive(is_answer, 100ms)) << "answered twice";
   const auto crossed = static_cast<std::size_t>(Verdict::kernel);
-  EXPECT_GE(workers_->counters(0).verdicts.packets[crossed].get(), 1U);
-  workers_.reset();
-  ports_.reset();
+  EXPECT_GE(director_->workers().counters(0).verdicts.packets[crossed].get(), 1U);
+  director_.reset();
   EXPECT_FALSE(run("ip link show gw-wan")) << "the twin stayed behind";
   EXPECT_TRUE(run("sysctl -w net.ipv4.conf.wan.arp_ignore=0"));
 }
@@ -148,6 +200,9 @@ TEST_F(KernelPorts, RefusalsNameThePortAndLeaveNothing) {
       {"more queues than af_packet does", "af_packet:lan", 17, 1500, "17"},
       {"an MTU that no buffer holds", "af_packet:lan", 1, 65000, "mtu 65000"},
       {"a PCI device that is not there", "0000:77:00.0", 1, 1500, "no such device"},
+      {"more queues than af_xdp binds to", "af_xdp:lan", 2, 1500,
+       "2 queues are asked for, DPDK binds to 1 here"},
+      {"an MTU beyond a page", "af_xdp:lan", 1, 3435, "mtu 3435"},
   };
   for (const auto& one : cases) {
     auto config = config_;
@@ -159,7 +214,7 @@ TEST_F(KernelPorts, RefusalsNameThePortAndLeaveNothing) {
     EXPECT_NE(opened.error().text().find(one.part), std::string::npos) << opened.error().text();
     EXPECT_NE(opened.error().text().find("port lan"), std::string::npos) << opened.error().text();
   }
-  open();  // the first port of each refused attempt was given back
+  ASSERT_NO_FATAL_FAILURE(open());  // the first port of each refused attempt was given back
 }
 
 }  // namespace

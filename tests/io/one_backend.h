@@ -41,13 +41,36 @@ inline std::shared_ptr<const Snapshot> one_backend(NextHopIndex next_hop, std::u
   return out;
 }
 
-// Ethernet, IPv4, TCP SYN from 198.51.100.7 and the given port.
-inline std::vector<std::uint8_t> syn(const MacAddress& to, std::uint16_t source_port) {
-  std::vector<std::uint8_t> frame(14 + 20 + 20);
+inline constexpr std::size_t syn_headers = 20 + 20;
+
+// Ethernet, IPv4, TCP SYN from 198.51.100.7 and the given port, with `payload` zero bytes.
+inline std::vector<std::uint8_t> syn(const MacAddress& to, std::uint16_t source_port,
+                                     std::size_t payload = 0) {
+  std::vector<std::uint8_t> frame(14 + syn_headers + payload);
   std::copy(to.begin(), to.end(), frame.begin());
   frame[6] = 2;
   frame[12] = 0x08;
-  const std::uint8_t ip[20] = {0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, 6, 0, 0, 198, 51, 100, 7, 203, 0, 113, 10};
+  const auto length = syn_headers + payload;
+  const std::uint8_t ip[20] = {0x45,
+                               0,
+                               static_cast<std::uint8_t>(length >> 8),
+                               static_cast<std::uint8_t>(length),
+                               0,
+                               0,
+                               0x40,
+                               0,
+                               64,
+                               6,
+                               0,
+                               0,
+                               198,
+                               51,
+                               100,
+                               7,
+                               203,
+                               0,
+                               113,
+                               10};
   std::memcpy(&frame[14], ip, sizeof ip);
   std::uint32_t sum = 0;
   for (std::size_t i = 0; i < 20; i += 2) sum += frame[14 + i] * 256U + frame[15 + i];

@@ -17,7 +17,7 @@ MAY_USE = {
     "net": {"snapshot"},
     "state": {"tables", "snapshot"},
     "dataplane": {"net", "snapshot"},
-    "io": {"net", "snapshot", "dataplane", "state"},
+    "io": {"net", "snapshot", "dataplane", "state", "bpf"},
     "command": {"tables", "snapshot", "net", "state"},
     "control": {"tables", "snapshot", "net", "state", "command"},
     "daemon": {"tables", "snapshot", "net", "state", "dataplane", "io", "command", "control"},

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace guideway::agent {
+namespace guideway {
 
 class Fd {
  public:
@@ -29,4 +29,4 @@ class Fd {
   int fd_ = -1;
 };
 
-}  // namespace guideway::agent
+}  // namespace guideway

@@ -1,0 +1,45 @@
+// Steering: which frames of an af_xdp port's interface come to us; the kernel keeps the rest.
+// What: the list of service addresses that our XDP program (src/bpf/steer.bpf.c) looks up, its setting for ARP and
+//       ND, and its counters, found by way of the interface.
+// Why:  a program that takes every frame would cut the host off: SSH, ARP, health checks, routing.
+// Cost: a change writes the entries that are new; nothing is asked of a worker.
+// Thread: control.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bpf/key.h"
+#include "guideway/fd.h"
+#include "guideway/result.h"
+#include "state/site.h"
+
+namespace guideway {
+
+// Frames since the port was opened.
+struct Steered {
+  std::uint64_t to_socket = 0, to_kernel = 0;
+  std::uint64_t no_socket = 0;  // for a service address, on a queue that no socket is bound to: lost
+};
+
+class Steering {
+ public:
+  // Of the program that DPDK's driver has put on the interface. `neighbours`: ARP requests and neighbour solicitations
+  // for service addresses come to us as well.
+  [[nodiscard]] static Result<Steering> find(const std::string& interface, bool neighbours);
+
+  // Before the workers know a version of the site: what is new in it comes to us. 0, or the errno.
+  [[nodiscard]] int add_services(const Site& site) const;
+  // After they know it: the kernel has back what is in it no more.
+  void drop_others(const Site& site) const;
+
+  [[nodiscard]] Steered counts() const;
+
+ private:
+  Steering(Fd services, Fd steered) : services_(std::move(services)), steered_(std::move(steered)) {}
+  Fd services_, steered_;
+};
+
+}  // namespace guideway

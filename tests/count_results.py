@@ -5,8 +5,11 @@ Ends with 1 when anything failed or nothing ran at all.
 """
 import collections
 import pathlib
+import re
 import sys
 import xml.etree.ElementTree as ElementTree
+
+PLACE = re.compile(r"\S+:\d+")
 
 
 def outcome_of(case):
@@ -15,6 +18,14 @@ def outcome_of(case):
         if found is not None:
             return ("failed" if tag != "skipped" else "skipped"), (found.get("message") or found.text or "").strip()
     return "passed", ""
+
+
+def reason_of(words):
+    """The first line that says something: gtest puts the place into a line of its own before it."""
+    lines = words.splitlines()
+    if len(lines) > 1 and PLACE.fullmatch(lines[0]):
+        lines = lines[1:]
+    return lines[0][:160] if lines else ""
 
 
 def main(folder):
@@ -30,7 +41,7 @@ def main(folder):
         for case in cases:
             outcome, words = outcome_of(case)
             totals[outcome] += 1
-            first = words.splitlines()[0][:160] if words else ""
+            first = reason_of(words)
             if outcome == "failed":
                 print(f"FAILED {path.stem}: {case.get('classname')}.{case.get('name')}: {first}")
             elif outcome == "skipped":

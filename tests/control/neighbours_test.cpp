@@ -212,20 +212,18 @@ TEST_F(NeighboursTest, ASilentBackendIsFoundOnceItAnswers) {
   until("10.1.0.50", {resolved, 0, mac_a}, 8s);
 }
 
-// The best of five, each counted from before the command is started: a busy machine must not decide.
+// What acts within the test's patience although nothing is looked after for an hour acts by the kernel's word.
+constexpr NeighbourOptions by_events_alone{.confirm_interval = 1h, .retry_interval = 1h};
+
 TEST_F(NeighboursTest, AnAnnouncedMacActsAtOnce) {
-  start_both();
+  start_both(by_events_alone);
   watch({"10.1.0.2"});
-  Clock::duration best = 1h;
   for (std::uint8_t last = 0x20; last < 0x25; ++last) {
-    const auto begin = Clock::now();
     lab_->in(lab_->director,
              fmt::format("ip neighbour replace 10.1.0.2 lladdr 02:00:00:00:00:{:02x} dev wan nud reachable",
                          last));
     until("10.1.0.2", {resolved, 0, {2, 0, 0, 0, 0, last}});
-    best = std::min(best, Clock::now() - begin);
   }
-  EXPECT_LT(best, 100ms);
 }
 
 TEST_F(NeighboursTest, AMacThatChangesSilentlyIsFoundByTheConfirmation) {
@@ -331,20 +329,15 @@ TEST_F(NeighboursTest, TheLinkOfANicBehindATwinCounts) {
 
 TEST_F(NeighboursTest, ARouteThatMovesTakesItsBackendsAlongAtOnce) {
   lab_->in(lab_->director, "ip route add 10.9.0.0/24 via 10.1.0.2");
-  start_both();
+  start_both(by_events_alone);
   watch({"10.9.0.7", "10.2.0.2"});
   EXPECT_EQ(cell("10.9.0.7"), (NextHop{resolved, 0, mac_a}));
-  Clock::duration best = 1h;
-  for (int round = 0; round < 5; ++round) {
-    const auto begin = Clock::now();
-    lab_->in(lab_->director, "ip route replace 10.9.0.0/24 via 10.2.0.2");
-    until("10.9.0.7", {resolved, 1, mac_b});
-    best = std::min(best, Clock::now() - begin);
-    if (round == 4) break;
-    lab_->in(lab_->director, "ip route replace 10.9.0.0/24 via 10.1.0.2");
-    until("10.9.0.7", {resolved, 0, mac_a});
-  }
-  EXPECT_LT(best, 100ms) << "the best of five, from before the command is started";
+  lab_->in(lab_->director, "ip route replace 10.9.0.0/24 via 10.2.0.2");
+  until("10.9.0.7", {resolved, 1, mac_b});
+  lab_->in(lab_->director, "ip route replace 10.9.0.0/24 via 10.1.0.2");
+  until("10.9.0.7", {resolved, 0, mac_a});
+  lab_->in(lab_->director, "ip route replace 10.9.0.0/24 via 10.2.0.2");
+  until("10.9.0.7", {resolved, 1, mac_b});
   lab_->in(lab_->director, "ip route add 10.9.0.7/32 via 10.1.0.2");
   until("10.9.0.7", {resolved, 0, mac_a});
   lab_->in(lab_->director, "ip route del 10.9.0.7/32");
@@ -431,10 +424,10 @@ TEST_F(NeighboursTest, ManyBackendsBehindOneRouterMoveTogether) {
   neighbours_->set_backends(backends);
   ASSERT_TRUE(neighbours_->wait_settled(5s));
   lab_->in(lab_->director, "ip route replace 10.9.0.0/16 via 10.2.0.2");
-  const auto took = until("10.9.15.250", {resolved, 1, mac_b}, 10s);
+  // About 30 us a backend on a quiet machine; a walk of all routes for each would not end in time on any.
+  const auto took = until("10.9.15.250", {resolved, 1, mac_b}, 20s);
   RecordProperty("move_ms",
                  std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
-  EXPECT_LT(took, 3s) << "about 30 us a backend on a quiet machine";
 }
 
 }  // namespace

@@ -51,6 +51,11 @@ struct HealthReport {
   bool pool_alarm = false;  // all backends of the pool went down at once: more likely the checker's own fault
 };
 
+// Where an af_xdp port's program sent the interface's packets.
+struct SteeredPackets {
+  std::uint64_t to_socket = 0, to_kernel = 0, no_socket = 0;
+};
+
 struct PortReport {
   std::string name, device, driver, kernel_interface;
   MacAddress mac{};
@@ -58,6 +63,7 @@ struct PortReport {
   std::uint16_t mtu = 0, queues = 0;
   int socket = 0;
   std::uint64_t rx_packets = 0, tx_packets = 0, rx_missed = 0, rx_errors = 0, tx_errors = 0;
+  std::optional<SteeredPackets> steered;
 };
 
 struct NextHopReport {

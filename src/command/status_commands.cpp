@@ -22,20 +22,25 @@ std::string mac_text(const MacAddress& mac) {
 }
 
 json port_json(const PortReport& port) {
-  return {{"name", port.name},
-          {"device", port.device},
-          {"driver", port.driver},
-          {"kernel_interface", port.kernel_interface},
-          {"mac", mac_text(port.mac)},
-          {"link", port.link_up ? "up" : "down"},
-          {"mtu", port.mtu},
-          {"queues", port.queues},
-          {"socket", port.socket},
-          {"rx_packets", port.rx_packets},
-          {"tx_packets", port.tx_packets},
-          {"rx_missed", port.rx_missed},
-          {"rx_errors", port.rx_errors},
-          {"tx_errors", port.tx_errors}};
+  json out{{"name", port.name},
+           {"device", port.device},
+           {"driver", port.driver},
+           {"kernel_interface", port.kernel_interface},
+           {"mac", mac_text(port.mac)},
+           {"link", port.link_up ? "up" : "down"},
+           {"mtu", port.mtu},
+           {"queues", port.queues},
+           {"socket", port.socket},
+           {"rx_packets", port.rx_packets},
+           {"tx_packets", port.tx_packets},
+           {"rx_missed", port.rx_missed},
+           {"rx_errors", port.rx_errors},
+           {"tx_errors", port.tx_errors}};
+  if (port.steered)
+    out["steered"] = {{"to_socket", port.steered->to_socket},
+                      {"to_kernel", port.steered->to_kernel},
+                      {"no_socket", port.steered->no_socket}};
+  return out;
 }
 
 json next_hop_json(const NextHopReport& report) {

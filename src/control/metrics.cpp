@@ -215,7 +215,20 @@ void add_network(Families& out, const MetricsView& view) {
     up.add(port.link_up ? 1 : 0, labels(port));
     mtu.add(port.mtu, labels(port));
   }
-  for (Family* family : {&info, &up, &mtu}) std::move(*family).to(out);
+  Family steered(
+      counter, "port_steered_packets_total",
+      "Packets of an af_xdp port's interface, by where its program sent them; dropped: for a service, on a "
+      "queue without a socket.");
+  for (const auto& port : view.ports) {
+    if (!port.steered) continue;
+    const auto sample = [&](const char* to, std::uint64_t packets) {
+      steered.add(static_cast<double>(packets), {{"port", port.name}, {"to", to}});
+    };
+    sample("socket", port.steered->to_socket);
+    sample("kernel", port.steered->to_kernel);
+    sample("dropped", port.steered->no_socket);
+  }
+  for (Family* family : {&info, &up, &mtu, &steered}) std::move(*family).to(out);
   states<NextHopReport>(
       out, "next_hop_state", "Whether the backend's next hop can be sent to.", view.next_hops,
       [](const auto& item) {

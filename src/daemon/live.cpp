@@ -82,6 +82,10 @@ std::vector<PortReport> LiveDirector::ports() {
     report.rx_missed = traffic.rx_missed;
     report.rx_errors = traffic.rx_errors;
     report.tx_errors = traffic.tx_errors;
+    if (port.steering() != nullptr) {
+      const auto steered = port.steering()->counts();
+      report.steered = SteeredPackets{steered.to_socket, steered.to_kernel, steered.no_socket};
+    }
     out.push_back(std::move(report));
   }
   return out;

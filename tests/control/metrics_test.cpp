@@ -59,7 +59,10 @@ class FakeLive final : public Live {
     port.mtu = 1500;
     port.rx_packets = 71;
     port.tx_errors = 75;
-    return {port};
+    port.steered = SteeredPackets{76, 77, 78};
+    PortReport unsteered;
+    unsteered.name = "lan";
+    return {port, unsteered};
   }
   std::vector<NextHopReport> next_hops() override {
     return {
@@ -175,6 +178,9 @@ TEST(MetricsTest, EverySampleHasItsValue) {
       {"guideway_port_link_up{port=\"wan\"}", 1},
       {"guideway_port_mtu_bytes{port=\"wan\"}", 1500},
       {"guideway_port_received_packets_total{port=\"wan\"}", 71},
+      {"guideway_port_steered_packets_total{port=\"wan\",to=\"socket\"}", 76},
+      {"guideway_port_steered_packets_total{port=\"wan\",to=\"kernel\"}", 77},
+      {"guideway_port_steered_packets_total{port=\"wan\",to=\"dropped\"}", 78},
       {"guideway_port_transmit_errors_total{port=\"wan\"}", 75},
       {"guideway_next_hop_state{address=\"10.0.1.12\",state=\"unresolved\"}", 1},
       {"guideway_next_hop_state{address=\"10.0.1.12\",state=\"resolved\"}", 0},

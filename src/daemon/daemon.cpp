@@ -143,8 +143,8 @@ void Daemon::health_changed() {
 
 std::string Daemon::serve(const Signals& signals) {
   if (!health_->wait_ready(verdicts_wait)) spdlog::warn("not every backend has been checked yet");
-  spdlog::info("guidewayd " GUIDEWAY_VERSION " serves on {} port(s) with {} worker(s)", ports_->all().size(),
-               workers_->size());
+  spdlog::info(fmt::format("guidewayd " GUIDEWAY_VERSION " serves on {} port(s) with {} worker(s)",
+                           ports_->all().size(), workers_->size()));
   sd_notify(0, "READY=1");
   while (true) {
     if (auto name = signals.wait(round); !name.empty()) {

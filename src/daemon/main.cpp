@@ -28,7 +28,7 @@ Result<Files> read_files(const DaemonOptions& options) {
   if (options.site.empty()) return out;
   auto site = read_site(options.site);
   if (!site) return tl::unexpected(site.error());
-  for (const auto& warning : site->warnings) spdlog::warn("{}", warning);
+  for (const auto& warning : site->warnings) spdlog::warn(warning);
   out.site = std::move(site->site);
   return out;
 }
@@ -52,7 +52,7 @@ Result<void> run(const DaemonOptions& options) {
   }
   auto daemon = Daemon::start(files->director, files->site);
   if (!daemon) return tl::unexpected(daemon.error());
-  spdlog::info("{}: ending", (*daemon)->serve(*signals));
+  spdlog::info(fmt::format("{}: ending", (*daemon)->serve(*signals)));
   return {};
 }
 

@@ -134,9 +134,9 @@ Result<MemoryMode> choose_memory(const DirectorConfig& config, bool any_pci) {
     return refuse(
         fmt::format("no hugepage is free, and {} needs them", any_pci ? "a PCI device" : "capture = true"),
         "echo 512 > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages");
-  spdlog::warn(
+  spdlog::warn(fmt::format(
       "no hugepage is free: going on in {} MB of ordinary memory; hugepages = false says so silently",
-      config.memory_mb);
+      config.memory_mb));
   return MemoryMode::ordinary;
 }
 

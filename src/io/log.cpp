@@ -1,6 +1,7 @@
 #include "io/log.h"
 
 #include <bpf/libbpf.h>
+#include <fmt/format.h>
 #include <rte_log.h>
 #include <spdlog/spdlog.h>
 
@@ -52,7 +53,7 @@ ssize_t write_line(void*, const char* text, std::size_t size) {
   while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
   try {
     const auto level = is_harmless(line) ? spdlog::level::debug : level_of(rte_log_cur_msg_loglevel());
-    if (!line.empty()) spdlog::log(level, "dpdk: {}", line);
+    if (!line.empty()) spdlog::log(level, fmt::format("dpdk: {}", line));
   } catch (...) {
     return static_cast<ssize_t>(size);
   }
@@ -66,7 +67,8 @@ int write_bpf_line(libbpf_print_level level, const char* format, va_list argumen
   std::string_view line(text.data());
   while (!line.empty() && line.back() == '\n') line.remove_suffix(1);
   try {
-    spdlog::log(level == LIBBPF_DEBUG ? spdlog::level::trace : spdlog::level::debug, "bpf: {}", line);
+    spdlog::log(level == LIBBPF_DEBUG ? spdlog::level::trace : spdlog::level::debug,
+                fmt::format("bpf: {}", line));
   } catch (...) {
     return 0;
   }

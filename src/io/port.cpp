@@ -170,9 +170,9 @@ Result<void> Port::make_pool(const PortRequest& request, std::uint16_t queue_cou
                   "free hugepages, or raise memory_mb where there are none");
   for (const unsigned worker : request.workers) {
     if (rte_lcore_is_enabled(worker) != 0 && rte_lcore_to_socket_id(worker) != static_cast<unsigned>(socket_))
-      spdlog::warn(
+      spdlog::warn(fmt::format(
           "port {}: worker {} is on socket {}, the device on socket {}; choose workers near the device",
-          config_.name, worker, rte_lcore_to_socket_id(worker), socket_);
+          config_.name, worker, rte_lcore_to_socket_id(worker), socket_));
   }
   return {};
 }

@@ -90,8 +90,9 @@ Result<void> Ports::make_handoffs() {
       rings_->ring.emplace(std::tuple(port, side, queue), std::move(ring));
     }
     if (queues < workers)
-      spdlog::info("port {}{}: {} queue(s) for {} workers; those without one send through the others",
-                   config_.ports[port].name, side == Side::port ? "" : " (twin)", queues, workers);
+      spdlog::info(
+          fmt::format("port {}{}: {} queue(s) for {} workers; those without one send through the others",
+                      config_.ports[port].name, side == Side::port ? "" : " (twin)", queues, workers));
     return {};
   };
   for (std::size_t port = 0; port < ports_.size(); ++port) {
@@ -138,8 +139,8 @@ void Ports::add_services(const Site& site) {
   for (const auto& port : ports_) {
     const int error = port.steering() != nullptr ? port.steering()->add_services(site) : 0;
     if (error != 0)
-      spdlog::error("port {}: new services stay with the kernel, its list takes no more: {}",
-                    port.config().name, rte_strerror(error));
+      spdlog::error(fmt::format("port {}: new services stay with the kernel, its list takes no more: {}",
+                                port.config().name, rte_strerror(error)));
   }
 }
 
@@ -151,9 +152,9 @@ void Ports::drop_other_services(const Site& site) {
 void Ports::set_link(std::size_t index, bool up) {
   if (table_->ports[index].link_up.exchange(up, std::memory_order_release) == up) return;
   if (up)
-    spdlog::info("port {}: link is up", ports_[index].config().name);
+    spdlog::info(fmt::format("port {}: link is up", ports_[index].config().name));
   else
-    spdlog::warn("port {}: link is down", ports_[index].config().name);
+    spdlog::warn(fmt::format("port {}: link is down", ports_[index].config().name));
 }
 
 std::vector<Ports::DeviceLink> Ports::device_links() const {

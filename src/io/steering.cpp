@@ -1,8 +1,12 @@
 #include "io/steering.h"
 
+#include <vector>
+
+#include "bpf/key.h"
 #include "bpf/list.h"
 #include "bpf/loaded.h"
 #include "io/xdp_program.h"
+#include "state/site.h"
 
 namespace guideway {
 namespace {

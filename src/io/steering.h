@@ -9,14 +9,13 @@
 #include <cstdint>
 #include <string>
 #include <utility>
-#include <vector>
 
-#include "bpf/key.h"
 #include "guideway/fd.h"
 #include "guideway/result.h"
-#include "state/site.h"
 
 namespace guideway {
+
+struct Site;
 
 // Frames since the port was opened.
 struct Steered {

@@ -97,9 +97,9 @@ Result<void> Twin::configure(const Port& port, std::uint16_t queue_count) {
   const auto mtu = twin_mtu(dpdk_port, port.config().mtu);
   if (!mtu) return tl::unexpected(mtu.error());
   if (*mtu < port.config().mtu)
-    spdlog::warn(
+    spdlog::warn(fmt::format(
         "port {}: its kernel interface {} has MTU {}, the port {}: the TAP driver takes no longer frames",
-        port.config().name, interface_, *mtu, port.config().mtu);
+        port.config().name, interface_, *mtu, port.config().mtu));
   if (status == 0) status = rte_eth_dev_set_mtu(dpdk_port, *mtu);
   if (status == 0) status = rte_eth_dev_start(dpdk_port);
   if (status == 0) return {};

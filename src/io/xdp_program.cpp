@@ -102,7 +102,8 @@ Result<void> clear_interface(const std::string& interface) {
                   taking_off(interface));
   if (xsk_slot_in_use(sockets.get(), 0))
     return refuse("another guidewayd has the interface", "stop that one first");
-  spdlog::info("{}: a director that was killed left its XDP program behind; it is taken off", interface);
+  spdlog::info(
+      fmt::format("{}: a director that was killed left its XDP program behind; it is taken off", interface));
   if (const int status = bpf_xdp_detach(index_of(interface), 0, nullptr); status != 0)
     return refuse(fmt::format("the XDP program of a director that was killed cannot be taken off: {}",
                               std::strerror(-status)),

@@ -8,6 +8,7 @@
 #include "forwarding_director.h"
 #include "io/frame_room.h"
 #include "running_eal.h"
+#include "state/site.h"
 #include "veth.h"
 
 namespace guideway {

@@ -235,8 +235,7 @@ Result<void> Port::set_up_queues(std::uint16_t dpdk_port, std::uint16_t queue_co
     if (status != 0)
       return refuse(fmt::format("queue {} cannot be set up: {}", queue, rte_strerror(-status)),
                     device_.kind == Device::Kind::af_xdp
-                        ? "start again in a moment, when the kernel has let go of the last program's socket; "
-                          "ss --family=xdp -p shows whose is there"
+                        ? "see whether another program has an AF_XDP socket there (ss --family=xdp -p)"
                         : "see the lines of \"dpdk:\" above");
     queues_.push_back({dpdk_port, queue});
   }

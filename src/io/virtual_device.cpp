@@ -10,8 +10,8 @@ namespace guideway {
 namespace {
 
 // The packet ring of af_packet. The driver's own 512 frames drop by the thousand. When the ring is full, the driver
-// waits for the interface without a limit; past the queueing discipline, which may hold frames for as long as it
-// likes, an interface takes a frame or drops it.
+// waits for the interface without a limit; past the queueing discipline (its default, said here since we count on it),
+// which may hold frames for as long as it likes, an interface takes a frame or drops it.
 std::string af_packet_arguments(const Device& device, const DeviceRequest& request) {
   constexpr std::size_t page = 4096;
   const std::size_t slot = frame_room(request.mtu);

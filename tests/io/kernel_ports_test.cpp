@@ -134,8 +134,8 @@ TEST_F(KernelPorts, AnAfXdpPortTakesServicesFromTheKernelAndGivesThemBack) {
   EXPECT_TRUE(run("! ip link show wan | grep -q xdp")) << "the program stayed";
 }
 
-// AF_XDP drops a frame that its buffer does not hold, without a word. An interface each, since the kernel lets go of a
-// queue only a moment after its socket was closed.
+// AF_XDP drops a frame that its buffer does not hold, without a word. An interface each, since the driver keeps its
+// socket, and with it the queue, until the process ends.
 TEST_F(KernelPorts, AnAfXdpPortTakesFramesUpToItsMtu) {
   for (const std::uint16_t mtu : std::to_array<std::uint16_t>({1500, 1770, 1771, 1899, xdp_mtu_max})) {
     SCOPED_TRACE(mtu);

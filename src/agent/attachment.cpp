@@ -78,7 +78,7 @@ int attach_program(const Interface& interface, int program, std::uint32_t mode_f
 // In place of `running` alone: if another program is there by now, nothing happens. -1 as the program
 // detaches.
 int exchange_program(const Interface& interface, const Running& running, int program) {
-  auto options = sized<bpf_xdp_attach_opts>();
+  auto options = sized(&bpf_xdp_attach_opts::bpf_xdp_attach_opts__last_field);
   options.old_prog_fd = running.program.get();
   return -bpf_xdp_attach(static_cast<int>(interface.index), program, running.mode_flags | XDP_FLAGS_REPLACE,
                          &options);

@@ -18,10 +18,10 @@ namespace {
 
 // Early, so that no other filter takes the packets first; another kind of classifier may own a priority, so
 // there are a few. The handle makes ours known.
-constexpr std::uint32_t handle = 0x6777, priority_first = 2, priority_last = 9;
+constexpr std::uint32_t filter_handle = 0x6777, priority_first = 2, priority_last = 9;
 
 bpf_tc_hook hook_of(const Interface& interface) {
-  auto hook = sized<bpf_tc_hook>();
+  auto hook = sized(&bpf_tc_hook::bpf_tc_hook__last_field);
   hook.ifindex = static_cast<int>(interface.index);
   hook.attach_point = BPF_TC_INGRESS;
   return hook;
@@ -29,10 +29,10 @@ bpf_tc_hook hook_of(const Interface& interface) {
 
 int attach(const Interface& interface, int program, std::uint32_t priority, std::uint32_t flags) {
   bpf_tc_hook hook = hook_of(interface);
-  auto options = sized<bpf_tc_opts>();
+  auto options = sized(&bpf_tc_opts::bpf_tc_opts__last_field);
   options.prog_fd = program;
   options.flags = flags;
-  options.handle = handle;
+  options.handle = filter_handle;
   options.priority = priority;
   return bpf_tc_attach(&hook, &options);
 }
@@ -49,8 +49,8 @@ bool is_our(std::uint32_t program_id) {
 std::uint32_t find_priority(const Interface& interface) {
   const bpf_tc_hook hook = hook_of(interface);
   for (std::uint32_t priority = priority_first; priority <= priority_last; ++priority) {
-    auto options = sized<bpf_tc_opts>();
-    options.handle = handle;
+    auto options = sized(&bpf_tc_opts::bpf_tc_opts__last_field);
+    options.handle = filter_handle;
     options.priority = priority;
     if (bpf_tc_query(&hook, &options) == 0 && is_our(options.prog_id)) return priority;
   }
@@ -90,7 +90,7 @@ int filters_at(const Interface& interface, std::uint32_t parent) {
 void remove_empty_clsact(const Interface& interface) {
   for (const std::uint32_t side : {TC_H_MIN_INGRESS, TC_H_MIN_EGRESS})
     if (filters_at(interface, TC_H_MAKE(TC_H_CLSACT, side)) != 0) return;
-  auto hook = sized<bpf_tc_hook>();
+  auto hook = sized(&bpf_tc_hook::bpf_tc_hook__last_field);
   hook.ifindex = static_cast<int>(interface.index);
   hook.attach_point = static_cast<bpf_tc_attach_point>(BPF_TC_INGRESS | BPF_TC_EGRESS);
   bpf_tc_hook_destroy(&hook);
@@ -120,8 +120,8 @@ bool remove_companion(const Interface& interface, bool clsact_is_our) {
   const std::uint32_t priority = find_priority(interface);
   if (priority != 0) {
     const bpf_tc_hook hook = hook_of(interface);
-    auto options = sized<bpf_tc_opts>();
-    options.handle = handle;
+    auto options = sized(&bpf_tc_opts::bpf_tc_opts__last_field);
+    options.handle = filter_handle;
     options.priority = priority;
     bpf_tc_detach(&hook, &options);
   }

@@ -1,8 +1,8 @@
 // guideway-agent: takes the directors' wrapping off on a backend, and gives TCP its second chance.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "agent/arguments.h"
 #include "agent/attachment.h"
 #include "agent/libbpf_log.h"
 #include "agent/lock.h"
@@ -11,16 +11,6 @@
 
 namespace guideway::agent {
 namespace {
-
-constexpr int exit_refused = 1, exit_usage = 2;
-
-// What the command line says, as text.
-struct Arguments {
-  std::string interface, file, mode;
-  std::vector<std::string> directors, peers, services, local;
-  std::int64_t udp_port = -1;
-  bool reload = false, json = false;
-};
 
 int report(const Error& error) {
   fmt::print(stderr, "guideway-agent: {}\n", error.text());
@@ -77,27 +67,23 @@ int print_change(const Interface& interface, const Result<Change>& change, const
   return 0;
 }
 
-int run_change(const Arguments& arguments, bool is_update) {
-  const auto settings = settings_of(arguments);
-  if (!settings) return report(settings.error());
-  const auto interface = interface_of(*settings);
-  if (!interface) return report(interface.error());
-  const auto lock = take_lock();
-  if (!lock) return report(lock.error());
-  if (is_update) return print_change(*interface, update(*interface, *settings, arguments.reload), "updated");
-  return print_change(*interface, attach(*interface, *settings), "attached");
+int print_detached(const Interface& interface, const Result<void>& detached) {
+  if (!detached) return report(detached.error());
+  fmt::print("{}: detached\n", interface.name);
+  return 0;
 }
 
-int run_detach(const Arguments& arguments) {
+int run_change(const Arguments& arguments) {
   const auto settings = settings_of(arguments);
   if (!settings) return report(settings.error());
   const auto interface = interface_of(*settings);
   if (!interface) return report(interface.error());
   const auto lock = take_lock();
   if (!lock) return report(lock.error());
-  if (const auto done = detach(*interface); !done) return report(done.error());
-  fmt::print("{}: detached\n", interface->name);
-  return 0;
+  if (arguments.verb == Verb::detach) return print_detached(*interface, detach(*interface));
+  if (arguments.verb == Verb::attach)
+    return print_change(*interface, attach(*interface, *settings), "attached");
+  return print_change(*interface, update(*interface, *settings, arguments.reload), "updated");
 }
 
 Result<std::vector<Status>> statuses(const std::string& name) {
@@ -115,9 +101,7 @@ int run_status(const Arguments& arguments) {
   const auto all = statuses(arguments.interface);
   if (!all) return report(all.error());
   if (arguments.json) {
-    nlohmann::json list = nlohmann::json::array();
-    for (const Status& status : *all) list.push_back(status_json(status));
-    fmt::print("{}\n", nlohmann::json{{"interfaces", list}}.dump(2));
+    fmt::print("{}\n", statuses_json(*all));
     return 0;
   }
   for (const Status& status : *all) fmt::print("{}", status_text(status));
@@ -125,45 +109,11 @@ int run_status(const Arguments& arguments) {
   return 0;
 }
 
-void add_lists(CLI::App& verb, Arguments& arguments) {
-  verb.add_option("interface", arguments.interface, "the interface that packets of directors come in at");
-  verb.add_option("--director", arguments.directors, "addresses or prefixes of directors")->delimiter(',');
-  verb.add_option("--peer", arguments.peers, "addresses or prefixes of the other backends")->delimiter(',');
-  verb.add_option("--service", arguments.services, "service addresses or prefixes")->delimiter(',');
-  verb.add_option("--local", arguments.local,
-                  "addresses of this host that directors send to [the interface's]")
-      ->delimiter(',');
-  verb.add_option("--udp-port", arguments.udp_port, "UDP port of GUE [19523]");
-  verb.add_option("--config", arguments.file, "read what is not given here from this TOML file");
-}
-
 int run(int argc, char** argv) {
-  CLI::App app("Takes the directors' wrapping off on a backend, and gives TCP its second chance.",
-               "guideway-agent");
-  app.set_version_flag("--version", GUIDEWAY_VERSION);
-  app.require_subcommand(1);
-  Arguments arguments;
-  CLI::App* attach = app.add_subcommand("attach", "attach to an interface; stays when this command ends");
-  add_lists(*attach, arguments);
-  attach->add_option("--mode", arguments.mode, "auto, native or generic XDP [auto]");
-  CLI::App* update = app.add_subcommand("update", "change lists or port in place; what is not named stays");
-  add_lists(*update, arguments);
-  update->add_flag("--reload", arguments.reload, "put this agent's program in place of the running one");
-  CLI::App* detach = app.add_subcommand("detach", "take everything off an interface");
-  detach->add_option("interface", arguments.interface, "the interface");
-  detach->add_option("--config", arguments.file, "the TOML file that names the interface");
-  CLI::App* status = app.add_subcommand("status", "what is attached, its lists and counters");
-  status->add_option("interface", arguments.interface, "the interface [all]");
-  status->add_flag("--json", arguments.json, "as JSON");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : exit_usage;
-  }
+  const auto arguments = read_arguments(argc, argv);
+  if (!arguments) return arguments.error();
   keep_libbpf_log();
-  if (*status) return run_status(arguments);
-  if (*detach) return run_detach(arguments);
-  return run_change(arguments, update->parsed());
+  return arguments->verb == Verb::status ? run_status(*arguments) : run_change(*arguments);
 }
 
 }  // namespace

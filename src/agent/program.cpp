@@ -44,7 +44,7 @@ bool has_kernel_types() { return ::access("/sys/kernel/btf/vmlinux", R_OK) == 0;
 bpf_object* open_object(bool kernel_types) {
   std::size_t size = 0;
   const void* bytes = kernel_types ? agent_kernel_types__elf_bytes(&size) : agent__elf_bytes(&size);
-  auto options = sized<bpf_object_open_opts>();
+  auto options = sized(&bpf_object_open_opts::bpf_object_open_opts__last_field);
   options.object_name = "guideway";
   return bpf_object__open_mem(bytes, size, &options);
 }

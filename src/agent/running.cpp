@@ -19,7 +19,7 @@ bool all_there(const std::array<Fd, Maps::names.size()>& fds) {
 }  // namespace
 
 Result<std::optional<Running>> find_running(const Interface& interface) {
-  auto query = sized<bpf_xdp_query_opts>();
+  auto query = sized(&bpf_xdp_query_opts::bpf_xdp_query_opts__last_field);
   if (bpf_xdp_query(static_cast<int>(interface.index), 0, &query) != 0 || query.prog_id == 0)
     return std::nullopt;
   Fd program(bpf_prog_get_fd_by_id(query.prog_id));

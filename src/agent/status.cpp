@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
 #include "agent/running.h"
 
 namespace guideway::agent {
@@ -11,6 +14,21 @@ template <class List>
 std::vector<std::string> texts(const List& list) {
   std::vector<std::string> out;
   for (const auto& item : list) out.push_back(item.text());
+  return out;
+}
+
+nlohmann::json status_json(const Status& status) {
+  nlohmann::json out = {
+      {"interface", status.interface.name}, {"attached", status.attached}, {"mode", status.mode}};
+  if (!status.attached) return out;
+  out["udp_port"] = status.udp_port;
+  out["program"] = status.kernel_types ? "kernel-typed" : "portable";
+  out["local"] = texts(status.lists.local);
+  out["directors"] = texts(status.lists.directors);
+  out["peers"] = texts(status.lists.peers);
+  out["services"] = texts(status.lists.services);
+  for (const Counter& counter : counter_table())
+    out["counters"][counter.name] = status.counters.*counter.value;
   return out;
 }
 
@@ -60,19 +78,10 @@ std::string status_text(const Status& status) {
   return out;
 }
 
-nlohmann::json status_json(const Status& status) {
-  nlohmann::json out = {
-      {"interface", status.interface.name}, {"attached", status.attached}, {"mode", status.mode}};
-  if (!status.attached) return out;
-  out["udp_port"] = status.udp_port;
-  out["program"] = status.kernel_types ? "kernel-typed" : "portable";
-  out["local"] = texts(status.lists.local);
-  out["directors"] = texts(status.lists.directors);
-  out["peers"] = texts(status.lists.peers);
-  out["services"] = texts(status.lists.services);
-  for (const Counter& counter : counter_table())
-    out["counters"][counter.name] = status.counters.*counter.value;
-  return out;
+std::string statuses_json(const std::vector<Status>& statuses) {
+  auto list = nlohmann::json::array();
+  for (const Status& status : statuses) list.push_back(status_json(status));
+  return nlohmann::json{{"interfaces", list}}.dump(2);
 }
 
 }  // namespace guideway::agent

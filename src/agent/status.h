@@ -1,7 +1,8 @@
 // Status: what is attached where, and what it has done.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "agent/interface.h"
 #include "agent/maps.h"
@@ -22,6 +23,6 @@ struct Status {
 // Of all interfaces of this network namespace where the agent is attached.
 [[nodiscard]] Result<std::vector<Status>> read_all_status();
 [[nodiscard]] std::string status_text(const Status& status);
-[[nodiscard]] nlohmann::json status_json(const Status& status);
+[[nodiscard]] std::string statuses_json(const std::vector<Status>& statuses);
 
 }  // namespace guideway::agent

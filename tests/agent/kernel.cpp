@@ -77,7 +77,7 @@ Outcome run_xdp(int program, const Bytes& frame) {
   Bytes room(frame.size() + 512);
   xdp_md context_in{}, context_out{};
   context_in.data_end = static_cast<__u32>(frame.size());
-  auto options = sized<bpf_test_run_opts>();
+  auto options = sized(&bpf_test_run_opts::bpf_test_run_opts__last_field);
   options.data_in = frame.data();
   options.data_out = room.data();
   options.data_size_in = static_cast<__u32>(frame.size());

@@ -1,175 +1,21 @@
-// Health checks against real sockets on loopback: servers that answer, refuse, hang, drip and lie.
-
+// Health verdicts against real sockets on loopback: servers that answer, refuse, hang, drip and lie.
 #include "control/health.h"
 
-#include <arpa/inet.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <poll.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include <atomic>
-#include <functional>
-#include <mutex>
-#include <thread>
-
-#include "control/health_probe.h"
+#include "health_fixture.h"
 
 namespace guideway {
 namespace {
 
-using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
 using testing::HasSubstr;
-
-std::string http(int status, const std::string& body = "fine") {
-  return fmt::format("HTTP/1.1 {} Word\r\nContent-Length: {}\r\n\r\n{}", status, body.size(), body);
-}
-
-// A server that gives every connection to `talk` on a thread of its own; a talk ends when `stopping` says so.
-class Server {
- public:
-  using Talk =
-      std::function<void(int connection, const std::string& request, const std::atomic<bool>& stopping)>;
-
-  explicit Server(Talk talk, const char* address = "127.0.0.1") : talk_(std::move(talk)) {
-    const bool v6 = std::string_view(address).find(':') != std::string_view::npos;
-    listener_ = socket(v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_storage where{};
-    where.ss_family = v6 ? AF_INET6 : AF_INET;
-    inet_pton(where.ss_family, address,
-              v6 ? static_cast<void*>(&reinterpret_cast<sockaddr_in6&>(where).sin6_addr)
-                 : static_cast<void*>(&reinterpret_cast<sockaddr_in&>(where).sin_addr));
-    socklen_t size = v6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
-    EXPECT_EQ(bind(listener_, reinterpret_cast<sockaddr*>(&where), size), 0);
-    EXPECT_EQ(listen(listener_, 4096), 0);
-    getsockname(listener_, reinterpret_cast<sockaddr*>(&where), &size);
-    port = ntohs(reinterpret_cast<sockaddr_in&>(where).sin_port);  // at the same place in both families
-    thread_ = std::thread([this] { accept_all(); });
-  }
-  ~Server() {
-    stopping_ = true;
-    shutdown(listener_, SHUT_RDWR);
-    thread_.join();
-    for (auto& thread : talks_) thread.join();
-    close(listener_);
-  }
-  Server(const Server&) = delete;
-  Server& operator=(const Server&) = delete;
-
-  std::uint16_t port = 0;
-  std::atomic<int> accepted{0};
-
- private:
-  void accept_all() {
-    while (!stopping_) {
-      const int connection = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
-      if (connection < 0) return;
-      ++accepted;
-      talks_.emplace_back([this, connection] {
-        std::string request(4096, '\0');
-        const ssize_t got = recv(connection, request.data(), request.size(), 0);
-        request.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-        talk_(connection, request, stopping_);
-        close(connection);
-      });
-    }
-  }
-  Talk talk_;
-  int listener_ = -1;
-  std::atomic<bool> stopping_{false};
-  std::thread thread_;
-  std::vector<std::thread> talks_;
-};
-
-void say(int connection, const std::string& text) {
-  send(connection, text.data(), text.size(), MSG_NOSIGNAL);
-}
-Server::Talk answer(std::string text) {
-  return [text = std::move(text)](int connection, const std::string&, const std::atomic<bool>&) {
-    say(connection, text);
-  };
-}
-void hang(int, const std::string&, const std::atomic<bool>& stopping) {
-  while (!stopping) std::this_thread::sleep_for(5ms);
-}
-// Sends a beginning, then a piece for ever.
-Server::Talk endless(std::string begin, std::string piece) {
-  return [=](int connection, const std::string&, const std::atomic<bool>& stopping) {
-    say(connection, begin);
-    while (!stopping && send(connection, piece.data(), piece.size(), MSG_NOSIGNAL) > 0) {
-    }
-  };
-}
-
-std::uint16_t closed_port() {
-  Server gone(hang);
-  return gone.port;
-}
-
-HealthCheck check_of(std::uint16_t port, HealthCheckType type = HealthCheckType::http) {
-  HealthCheck check;
-  check.type = type;
-  check.port = port;
-  check.path = "/healthz";
-  check.interval = 40ms;
-  check.timeout = 1500ms;  // long, so that a busy machine does not make it fail
-  check.rise = 2;
-  check.fall = 3;
-  return check;
-}
-
-HealthTarget target(const std::string& backend, const HealthCheck& check, const char* address = "127.0.0.1",
-                    const std::string& pool = "web") {
-  return {pool, backend, IpAddress::parse(address).value(), check};
-}
-
-class HealthTest : public testing::Test {
- protected:
-  void start(HealthOptions options = {}) {
-    auto started = HealthChecker::start(
-        [this](std::span<const HealthChange> changes) {
-          const std::lock_guard lock(mutex_);
-          calls_.emplace_back(changes.begin(), changes.end());
-        },
-        options);
-    ASSERT_TRUE(started) << started.error().text();
-    checker_ = std::move(*started);
-  }
-  void SetUp() override { start(); }
-
-  HealthReport report(const std::string& backend) const {
-    for (auto& report : checker_->reports())
-      if (report.backend == backend) return report;
-    ADD_FAILURE() << "no report of " << backend;
-    return {};
-  }
-  bool until(const std::function<bool()>& done, Clock::duration limit = 5s) const {
-    for (const auto end = Clock::now() + limit; Clock::now() < end; std::this_thread::sleep_for(1ms))
-      if (done()) return true;
-    return false;
-  }
-  bool until_verdict(const std::string& backend, Health verdict) const {
-    return until([&] { return report(backend).verdict == verdict; });
-  }
-  std::vector<std::vector<HealthChange>> calls() {
-    const std::lock_guard lock(mutex_);
-    return calls_;
-  }
-
-  std::mutex mutex_;
-  std::vector<std::vector<HealthChange>> calls_;
-  std::unique_ptr<HealthChecker> checker_;
-};
 
 TEST_F(HealthTest, AnswersAreJudged) {
   const struct {
     const char* what;
-    Server::Talk talk;
+    TestServer::Talk talk;
     HealthCheckType type;
     Health verdict;
     const char* error;
@@ -204,10 +50,10 @@ TEST_F(HealthTest, AnswersAreJudged) {
        HealthCheckType::http, Health::down, "transferred a partial file"},
       {"tcp: a connection is enough", hang, HealthCheckType::tcp, Health::up, ""},
   };
-  std::vector<std::unique_ptr<Server>> servers;
+  std::vector<std::unique_ptr<TestServer>> servers;
   std::vector<HealthTarget> targets;
   for (const auto& c : cases) {
-    servers.push_back(std::make_unique<Server>(c.talk));
+    servers.push_back(std::make_unique<TestServer>(c.talk));
     targets.push_back(target(fmt::format("b{}", targets.size()), check_of(servers.back()->port, c.type)));
   }
   checker_->update(targets);
@@ -240,7 +86,7 @@ TEST_F(HealthTest, TheRequestSaysHostAndPath) {
     requests.push_back(request);
     say(connection, http(200));
   };
-  Server four(keep), six(keep, "::1");
+  TestServer four(keep), six(keep, "::1");
   HealthCheck named = check_of(four.port);
   named.host = "www.example.org";
   named.path = "/a/../b?c=d";
@@ -258,7 +104,7 @@ TEST_F(HealthTest, TheRequestSaysHostAndPath) {
 TEST_F(HealthTest, AHostOrPathCannotSmuggleASecondHeader) {
   std::mutex mutex;
   std::string seen;
-  Server server([&](int connection, const std::string& request, const std::atomic<bool>&) {
+  TestServer server([&](int connection, const std::string& request, const std::atomic<bool>&) {
     const std::lock_guard lock(mutex);
     seen += request;
     say(connection, http(200));
@@ -273,14 +119,6 @@ TEST_F(HealthTest, AHostOrPathCannotSmuggleASecondHeader) {
   const std::lock_guard lock(mutex);
   EXPECT_THAT(seen, Not(HasSubstr("X-Evil")));
 }
-
-// A server whose next answers can be chosen.
-struct Switchable {
-  std::atomic<int> status{200};
-  Server server{[this](int connection, const std::string&, const std::atomic<bool>&) {
-    say(connection, http(status));
-  }};
-};
 
 TEST_F(HealthTest, FallAndRiseTakeTheirNumberOfChecks) {
   Switchable backend;
@@ -300,7 +138,7 @@ TEST_F(HealthTest, FallAndRiseTakeTheirNumberOfChecks) {
 
 TEST_F(HealthTest, FlapsBelowFallAndRiseChangeNothing) {
   std::atomic<int> count{0};
-  Server server([&](int connection, const std::string&, const std::atomic<bool>&) {
+  TestServer server([&](int connection, const std::string&, const std::atomic<bool>&) {
     const int turn = count++;  // one good, then two bad for one good
     say(connection, http(turn % 3 == 0 ? 200 : 503));
   });
@@ -361,29 +199,6 @@ TEST_F(HealthTest, AnUpdateDisturbsOnlyWhatItChanges) {
   EXPECT_EQ(checker_->view().at("web").size(), 2U);
 }
 
-TEST_F(HealthTest, ReadyComesWithTheLastFirstResult) {
-  EXPECT_FALSE(checker_->ready()) << "not before there is a site";
-  Server hanging(hang), good(answer(http(200)));
-  checker_->update({target("hangs", check_of(hanging.port)), target("good", check_of(good.port))});
-  ASSERT_TRUE(until_verdict("good", Health::up));
-  EXPECT_FALSE(checker_->ready());
-  EXPECT_FALSE(checker_->wait_ready(1ms));
-  EXPECT_TRUE(checker_->wait_ready(10s));
-  EXPECT_EQ(report("hangs").verdict, Health::down);
-  checker_->update({});
-  EXPECT_TRUE(checker_->ready());
-}
-
-TEST_F(HealthTest, ABackendThatHangsDelaysNobody) {
-  Server hanging(hang), good(answer(http(200)));
-  std::vector<HealthTarget> targets;
-  for (int i = 0; i < 50; ++i) targets.push_back(target(fmt::format("hangs-{}", i), check_of(hanging.port)));
-  targets.push_back(target("good", check_of(good.port)));
-  checker_->update(targets);
-  std::this_thread::sleep_for(1s);  // less than the timeout
-  EXPECT_GT(good.accepted, 6) << "of 25 moments";
-}
-
 TEST_F(HealthTest, APoolThatFailsAsAWholeRaisesAnAlarm) {
   Switchable backend;
   std::vector<HealthTarget> targets;
@@ -420,90 +235,6 @@ TEST_F(HealthTest, BackendsThatDieOneByOneRaiseNoAlarm) {
     std::this_thread::sleep_for(1700ms);  // more than interval and timeout
   }
   EXPECT_THAT(checker_->alarms(), testing::IsEmpty());
-}
-
-TEST_F(HealthTest, AThousandProbesSpreadOverTheInterval) {
-  std::mutex mutex;
-  std::vector<Clock::time_point> times;
-  Server server([&](int, const std::string&, const std::atomic<bool>&) {
-    const std::lock_guard lock(mutex);
-    times.push_back(Clock::now());
-  });
-  auto check = check_of(server.port, HealthCheckType::tcp);
-  check.interval = 2000ms;
-  check.timeout = 10s;
-  std::vector<HealthTarget> targets;
-  for (int i = 0; i < 1000; ++i) targets.push_back(target(fmt::format("backend-{}", i), check));
-  checker_->update(targets);
-  ASSERT_TRUE(checker_->wait_ready(30s));
-  const auto taken = calls();
-  for (const auto& call : taken)
-    for (const auto& change : call) EXPECT_EQ(change.verdict, Health::up) << change.backend << change.reason;
-  ASSERT_TRUE(until([&] {
-    const std::lock_guard lock(mutex);
-    return times.size() >= 1000;
-  }));
-  checker_.reset();
-  const std::lock_guard lock(mutex);
-  std::ranges::sort(times);
-  // Even would be 125 in 250 ms; a random spread stays below 170; the rest is room for a busy machine.
-  std::size_t most = 0;
-  for (std::size_t first = 0, last = 0; last < times.size(); ++last) {
-    while (times[last] - times[first] > 250ms) ++first;
-    most = std::max(most, last - first + 1);
-  }
-  EXPECT_LT(most, 350U);
-  EXPECT_GT(times.back() - times.front(), 1500ms);
-}
-
-TEST_F(HealthTest, ChangesOfOneTurnComeInOneCall) {
-  const std::uint16_t refused = closed_port();
-  auto check = check_of(refused);
-  check.interval = 10ms;
-  std::vector<HealthTarget> targets;
-  for (int i = 0; i < 300; ++i) targets.push_back(target(fmt::format("b{}", i), check));
-  checker_->update(targets);
-  ASSERT_TRUE(checker_->wait_ready(30s));
-  ASSERT_TRUE(until([&] {
-    std::size_t all = 0;
-    for (const auto& call : calls()) all += call.size();
-    return all == 300;
-  }));
-  EXPECT_LT(calls().size(), 150U);
-}
-
-TEST_F(HealthTest, TheNumberOfProbesAtOnceIsBounded) {
-  start({.parallel_max = 8});
-  std::atomic<int> now{0}, most{0};
-  Server server([&](int connection, const std::string&, const std::atomic<bool>&) {
-    most = std::max(most.load(), ++now);
-    std::this_thread::sleep_for(20ms);
-    --now;
-    say(connection, http(200));
-  });
-  std::vector<HealthTarget> targets;
-  for (int i = 0; i < 100; ++i) targets.push_back(target(fmt::format("b{}", i), check_of(server.port)));
-  checker_->update(targets);
-  ASSERT_TRUE(checker_->wait_ready(30s));
-  EXPECT_LE(most, 9) << "one more while a connection is being closed";
-  for (const auto& report : checker_->reports()) EXPECT_EQ(report.verdict, Health::up) << report.backend;
-}
-
-TEST_F(HealthTest, OurOwnLackOfDescriptorsTakesNobodyDown) {
-  Server server(answer(http(200)));
-  checker_->update({target("b", check_of(server.port))});
-  ASSERT_TRUE(until_verdict("b", Health::up));
-  rlimit before{};
-  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
-  const rlimit none{3, before.rlim_max};
-  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
-  const bool noticed = until([&] { return report("b").last_error.starts_with("not checked"); }, 2s);
-  std::this_thread::sleep_for(300ms);
-  const auto seen = report("b");
-  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
-  EXPECT_TRUE(noticed) << seen.last_error;
-  EXPECT_EQ(seen.verdict, Health::up);
-  EXPECT_TRUE(until([&] { return report("b").last_error.empty(); }));
 }
 
 }  // namespace

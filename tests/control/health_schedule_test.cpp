@@ -1,0 +1,123 @@
+// Health checks in time and number: spread, bounded, and none of them waits for another.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+
+#include "health_fixture.h"
+
+namespace guideway {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+TEST_F(HealthTest, ReadyComesWithTheLastFirstResult) {
+  EXPECT_FALSE(checker_->ready()) << "not before there is a site";
+  TestServer hanging(hang), good(answer(http(200)));
+  checker_->update({target("hangs", check_of(hanging.port)), target("good", check_of(good.port))});
+  ASSERT_TRUE(until_verdict("good", Health::up));
+  EXPECT_FALSE(checker_->ready());
+  EXPECT_FALSE(checker_->wait_ready(1ms));
+  EXPECT_TRUE(checker_->wait_ready(10s));
+  EXPECT_EQ(report("hangs").verdict, Health::down);
+  checker_->update({});
+  EXPECT_TRUE(checker_->ready());
+}
+
+TEST_F(HealthTest, ABackendThatHangsDelaysNobody) {
+  TestServer hanging(hang), good(answer(http(200)));
+  std::vector<HealthTarget> targets;
+  for (int i = 0; i < 50; ++i) targets.push_back(target(fmt::format("hangs-{}", i), check_of(hanging.port)));
+  targets.push_back(target("good", check_of(good.port)));
+  checker_->update(targets);
+  std::this_thread::sleep_for(1s);  // less than the timeout
+  EXPECT_GT(good.accepted, 6) << "of 25 moments";
+}
+
+TEST_F(HealthTest, AThousandProbesSpreadOverTheInterval) {
+  std::mutex mutex;
+  std::vector<Clock::time_point> times;
+  TestServer server([&](int, const std::string&, const std::atomic<bool>&) {
+    const std::lock_guard lock(mutex);
+    times.push_back(Clock::now());
+  });
+  auto check = check_of(server.port, HealthCheckType::tcp);
+  check.interval = 2000ms;
+  check.timeout = 10s;
+  std::vector<HealthTarget> targets;
+  for (int i = 0; i < 1000; ++i) targets.push_back(target(fmt::format("backend-{}", i), check));
+  checker_->update(targets);
+  ASSERT_TRUE(checker_->wait_ready(30s));
+  const auto taken = calls();
+  for (const auto& call : taken)
+    for (const auto& change : call) EXPECT_EQ(change.verdict, Health::up) << change.backend << change.reason;
+  ASSERT_TRUE(until([&] {
+    const std::lock_guard lock(mutex);
+    return times.size() >= 1000;
+  }));
+  checker_.reset();
+  const std::lock_guard lock(mutex);
+  std::ranges::sort(times);
+  // Even would be 125 in 250 ms; a random spread stays below 170; the rest is room for a busy machine.
+  std::size_t most = 0;
+  for (std::size_t first = 0, last = 0; last < times.size(); ++last) {
+    while (times[last] - times[first] > 250ms) ++first;
+    most = std::max(most, last - first + 1);
+  }
+  EXPECT_LT(most, 350U);
+  EXPECT_GT(times.back() - times.front(), 1500ms);
+}
+
+TEST_F(HealthTest, ChangesOfOneTurnComeInOneCall) {
+  const std::uint16_t refused = closed_port();
+  auto check = check_of(refused);
+  check.interval = 10ms;
+  std::vector<HealthTarget> targets;
+  for (int i = 0; i < 300; ++i) targets.push_back(target(fmt::format("b{}", i), check));
+  checker_->update(targets);
+  ASSERT_TRUE(checker_->wait_ready(30s));
+  ASSERT_TRUE(until([&] {
+    std::size_t all = 0;
+    for (const auto& call : calls()) all += call.size();
+    return all == 300;
+  }));
+  EXPECT_LT(calls().size(), 150U);
+}
+
+TEST_F(HealthTest, TheNumberOfProbesAtOnceIsBounded) {
+  start({.parallel_max = 8});
+  std::atomic<int> now{0}, most{0};
+  TestServer server([&](int connection, const std::string&, const std::atomic<bool>&) {
+    most = std::max(most.load(), ++now);
+    std::this_thread::sleep_for(20ms);
+    --now;
+    say(connection, http(200));
+  });
+  std::vector<HealthTarget> targets;
+  for (int i = 0; i < 100; ++i) targets.push_back(target(fmt::format("b{}", i), check_of(server.port)));
+  checker_->update(targets);
+  ASSERT_TRUE(checker_->wait_ready(30s));
+  EXPECT_LE(most, 9) << "one more while a connection is being closed";
+  for (const auto& report : checker_->reports()) EXPECT_EQ(report.verdict, Health::up) << report.backend;
+}
+
+TEST_F(HealthTest, OurOwnLackOfDescriptorsTakesNobodyDown) {
+  TestServer server(answer(http(200)));
+  checker_->update({target("b", check_of(server.port))});
+  ASSERT_TRUE(until_verdict("b", Health::up));
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{3, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const bool noticed = until([&] { return report("b").last_error.starts_with("not checked"); }, 2s);
+  std::this_thread::sleep_for(300ms);
+  const auto seen = report("b");
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_TRUE(noticed) << seen.last_error;
+  EXPECT_EQ(seen.verdict, Health::up);
+  EXPECT_TRUE(until([&] { return report("b").last_error.empty(); }));
+}
+
+}  // namespace
+}  // namespace guideway

@@ -8,6 +8,8 @@
 #include <memory>
 #include <system_error>
 
+#include "state/text_file.h"
+
 namespace guideway {
 
 Result<std::string> read_input(const std::string& path) {
@@ -25,8 +27,8 @@ Result<std::string> read_input(const std::string& path) {
   std::string out;
   std::array<char, 65536> part{};
   while (const std::size_t size = std::fread(part.data(), 1, part.size(), file.get())) {
-    if (out.size() + size > input_bytes_max) {
-      return fail(ErrorKind::invalid, fmt::format("the file is larger than {} bytes", input_bytes_max), path,
+    if (out.size() + size > text_bytes_max) {
+      return fail(ErrorKind::invalid, fmt::format("the file is larger than {} bytes", text_bytes_max), path,
                   "is this the right file?");
     }
     out.append(part.data(), size);

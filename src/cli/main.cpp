@@ -15,6 +15,7 @@
 #include "cli/input_file.h"
 #include "cli/wait.h"
 #include "command/help.h"
+#include "command/json_text.h"
 #include "command/offline.h"
 #include "command/parser.h"
 #include "command/run.h"
@@ -48,6 +49,12 @@ int print(const std::string& text) {
   return refuse({ErrorKind::refused,
                  "the answer cannot be written: " + std::error_code(errno, std::generic_category()).message(),
                  "standard output", "the command itself was done"});
+}
+
+// A person reads the sentence; a program that asked for JSON finds the same as JSON where it expects the answer.
+int refuse(const CommandLine& line, const Error& error) {
+  if (line.json) (void)print(json_text(error_json(error)) + "\n");
+  return refuse(error);
 }
 
 bool wants_color() {
@@ -116,17 +123,17 @@ Result<json> ask_daemon(const CommandLine& line, const Arguments& arguments, con
 
 int run(const CommandLine& line) {
   auto arguments = parse_command(line.words);
-  if (!arguments) return refuse(arguments.error());
+  if (!arguments) return refuse(line, arguments.error());
   const Parameter* file = file_of(*arguments);
   if (file != nullptr) {
     auto text = read_input(arguments->at(file->name));
-    if (!text) return refuse(text.error());
+    if (!text) return refuse(line, text.error());
     arguments->input = std::move(*text);
   }
   const bool offline = !line.site.empty() || arguments->command->reach == Reach::local;
   const auto answer = offline ? ask_files(line, *arguments)
                               : ask_daemon(line, *arguments, file == nullptr ? nullptr : &arguments->input);
-  if (!answer) return refuse(answer.error());
+  if (!answer) return refuse(line, answer.error());
   return print(line.json ? json_text(*answer) + "\n" : arguments->command->renderer(*answer, wants_color()));
 }
 
@@ -145,6 +152,7 @@ int names(const std::vector<std::string>& words) {
 
 int show_help(const CommandLine& line) {
   std::vector<std::string> words = line.words;
+  if (!words.empty() && words.front() == "help") words.erase(words.begin());
   if (words.size() > 1 && words.front() == "plan") words.erase(words.begin());
   if (words.size() > 1) {
     if (const Command* command = find_command(words[0], words[1])) return print(help_text(*command));
@@ -168,7 +176,7 @@ int dispatch(int argc, char** argv) {
   const auto line = read_command_line(typed);
   if (!line) return refuse(line.error());
   if (line->version) return print(fmt::format("guideway {}\n", GUIDEWAY_VERSION));
-  if (line->help || first == "help") return show_help(*line);
+  if (line->help || (!line->words.empty() && line->words.front() == "help")) return show_help(*line);
   return run(*line);
 }
 

@@ -43,9 +43,10 @@ Result<void> can_wait(const Ask& ask, const std::string& pool) {
 
 Result<milliseconds> wait_drained(const Ask& ask, const std::string& pool, const std::string& backend,
                                   std::optional<milliseconds> limit) {
-  using Clock = std::chrono::steady_clock;
-  const auto begin = Clock::now();
-  const auto waited = [begin] { return std::chrono::duration_cast<milliseconds>(Clock::now() - begin); };
+  const auto begin = std::chrono::steady_clock::now();
+  const auto waited = [begin] {
+    return std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - begin);
+  };
   for (milliseconds pause = pause_first;; pause = std::min(pause * 2, pause_max)) {
     const auto left = flows_left(ask, pool, backend);
     if (!left) return tl::unexpected<Error>(left.error());

@@ -151,7 +151,12 @@ std::string render_backends(const json& answer, bool color) {
     table.add(std::move(line));
   }
   if (table.empty()) return "no backends; add one with `guideway backend add POOL NAME ADDRESS`\n";
-  return table.text(color);
+  const bool unknown = std::any_of(backends.begin(), backends.end(),
+                                   [](const json& backend) { return backend.at("health") == "unknown"; });
+  return table.text(color) +
+         (unknown
+              ? "health unknown: no check, or none has answered yet; counts as the pool's health.initial\n"
+              : "");
 }
 
 }  // namespace guideway

@@ -1,6 +1,8 @@
 #include "command/change_answer.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "command/difference.h"
@@ -30,6 +32,7 @@ json pool_moves_json(const PoolMoves& moves) {
           {"rows_moved", moves.first_moved},
           {"rows_breaking", moves.rows_breaking},
           {"breaking", moves.breaking},
+          {"rows_forgotten", moves.rows_forgotten},
           {"backends", std::move(backends)}};
 }
 
@@ -39,8 +42,9 @@ std::string pool_sentence(const json& pool) {
   const std::string held = seats == 0   ? "no seat moves"
                            : seats == 1 ? "1 seat moves"
                                         : grouped(seats) + " seats move";
-  return fmt::format("pool {}: {} of {} rows send new flows elsewhere, {}\n",
-                     pool.at("pool").get<std::string>(), moved == 0 ? "none" : grouped(moved),
+  const std::string name = pool.at("pool").get<std::string>();
+  if (moved == 0) return fmt::format("pool {}: no row sends new flows elsewhere, {}\n", name, held);
+  return fmt::format("pool {}: {} of {} rows send new flows elsewhere, {}\n", name, grouped(moved),
                      grouped(pool.at("rows").get<std::uint64_t>()), held);
 }
 
@@ -61,7 +65,7 @@ std::string moves_table(const json& pool, bool color) {
                before_and_after(backend, "first_before", "first_after"),
                backend.at("rows_won").get<std::uint64_t>(), backend.at("rows_lost").get<std::uint64_t>()});
   }
-  return table.text(color);
+  return table.empty() ? "" : table.text(color);
 }
 
 std::string breaking_sentences(const json& answer, bool color) {
@@ -82,7 +86,13 @@ std::string breaking_sentences(const json& answer, bool color) {
                  Tone::bad, color) +
            "\n";
   }
-  if (out.empty()) return "breaks nothing: whoever may have live flows stays among the hops of its rows\n";
+  if (out.empty()) {
+    const json& pools = answer.at("pools");
+    const bool forgets = std::any_of(pools.begin(), pools.end(),
+                                     [](const json& pool) { return pool.at("rows_forgotten") != 0; });
+    return forgets ? "breaks no connection that began since the last deal; older ones: see the warning\n"
+                   : "breaks nothing: whoever may have live flows stays among the hops of its rows\n";
+  }
   return out + "it is done only with --force; a drain first lets the flows end\n";
 }
 
@@ -98,7 +108,12 @@ std::string render_done(const json& answer) {
   std::string out;
   for (const json& change : answer.at("changes")) out += change.get<std::string>() + "\n";
   for (const json& pool : answer.at("pools")) out += pool_sentence(pool);
-  return out + fmt::format("done, epoch {}\n", answer.at("epoch").get<std::uint64_t>());
+  out += fmt::format("done, epoch {}\n", answer.at("epoch").get<std::uint64_t>());
+  if (answer.contains("waited_ms")) {
+    out += fmt::format("its last open flow has ended, after {:.1f} s\n",
+                       answer.at("waited_ms").get<double>() / 1000);
+  }
+  return out;
 }
 
 }  // namespace

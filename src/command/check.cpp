@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "command/site_export.h"
 #include "command/text_table.h"
 #include "command/values.h"
-#include "state/site_file.h"
 #include "state/snapshot_builder.h"
 
 namespace guideway {
@@ -49,9 +49,9 @@ Result<void> try_build(const SiteVersion& version, const DirectorConfig& directo
 Result<json> check_file(Context& context, const Arguments& arguments) {
   if (is_director_file(arguments.input)) return check_director(arguments);
   const std::string& file = arguments.at("FILE");
-  auto parsed = parse_site(arguments.input, file);
-  if (!parsed) return tl::unexpected<Error>(parsed.error());
-  auto store = Store::open(std::nullopt, std::move(parsed->site));
+  auto imported = parse_import(arguments.input, file);
+  if (!imported) return tl::unexpected<Error>(imported.error());
+  auto store = Store::open(std::nullopt, std::move(imported->parsed.site), std::move(imported->seatings));
   if (!store) return tl::unexpected<Error>(store.error());
   const SiteVersion& version = store->current();
   if (auto built = try_build(version, context.director()); !built)
@@ -63,8 +63,8 @@ Result<json> check_file(Context& context, const Arguments& arguments) {
               {"services", version.site.services.size()},
               {"pools", version.site.pools.size()},
               {"backends", backends},
-              {"site_digest", hex64(site_digest(version))},
-              {"warnings", parsed->warnings}};
+              {"site_digest", hex64(site_digest(version, *store->recent_rows()))},
+              {"warnings", imported->parsed.warnings}};
 }
 
 std::string render_check(const json& answer, bool color) {

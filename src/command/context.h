@@ -1,6 +1,7 @@
 // Context: what a command's handler works on: a site to read, a way to change it, and the live director if
 //          there is one.
-// What: two implementations: the daemon's controller (control/) and a file read offline (command/offline).
+// What: the daemon's controller for changes, one moment of its site for reading (read_context.h), a file
+//       (offline.h).
 #pragma once
 
 #include "command/live.h"
@@ -14,8 +15,9 @@ class Context {
  public:
   virtual ~Context() = default;
   virtual const SiteVersion& version() = 0;
-  virtual HealthView health() = 0;
+  virtual const HealthView& health() = 0;
   virtual const DirectorConfig& director() = 0;
+  virtual RecentRows& recent_rows() = 0;  // so that rows and digests are not made twice
   virtual Result<Plan> plan(const Change& change) = 0;
   // Durable and published to the workers when it returns.
   virtual Result<Plan> commit(const Change& change, const CommitOptions& options) = 0;

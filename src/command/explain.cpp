@@ -201,8 +201,8 @@ std::string hex_lines(const std::string& hex, std::size_t indent) {
 void add_row(TextList& list, const json& answer) {
   list.add("key", answer.at("key").get<std::string>());
   list.add("hash", answer.at("hash").get<std::string>());
-  list.add("row", fmt::format("{} of {}", answer.at("row").get<std::uint64_t>(),
-                              answer.at("rows").get<std::uint64_t>()));
+  list.add("row", fmt::format("{} of {}", grouped(answer.at("row").get<std::uint64_t>()),
+                              grouped(answer.at("rows").get<std::uint64_t>())));
   const json& seat = answer.at("seat");
   const json& former = answer.at("former");
   list.add("seat", seat.is_null() ? "nobody" : backend_text(seat));
@@ -235,7 +235,7 @@ Result<json> explain_flow(Context& context, const Arguments& arguments) {
   const auto pool = pool_of(version.site, service.pool);
   if (!pool) return tl::unexpected<Error>(pool.error());
   const Seating& seating = *version.seatings.at(service.pool);
-  const HealthView health = context.health();
+  const HealthView& health = context.health();
   const std::uint64_t seed = version.site.seed_of(**pool);
   const std::uint64_t hash = flow_hash(*tuple, seed);
   const auto row = static_cast<std::uint32_t>(row_hash(*tuple, seed, (*pool)->affinity) % (*pool)->rows);
@@ -244,7 +244,7 @@ Result<json> explain_flow(Context& context, const Arguments& arguments) {
                      health,
                      seating.holder[row],
                      seating.former[row],
-                     rows_of(version, **pool, health)[row]};
+                     (*rows_of(version, **pool, health, context.recent_rows()))[row]};
   const FlowKey key = flow_key(*tuple);
   out["service"] = service.name;
   out["pool"] = service.pool;

@@ -1,7 +1,7 @@
 // Live: what a running director can tell and do beyond its site; absent for offline verbs.
 // What: the interface between the commands and the daemon's parts (counters, health, neighbours, ports,
 //       flows).
-// Thread: implemented by the daemon's control side; called with the control lock held.
+// Thread: any; implemented by the daemon's control side.
 #pragma once
 
 #include <array>
@@ -18,10 +18,15 @@
 
 namespace guideway {
 
+// Flows of a backend in the workers' tables.
+struct FlowsLeft {
+  std::uint64_t open = 0;
+  std::uint64_t closing = 0;  // ended by a FIN or RST and quiet since; only their entries are left
+};
 struct BackendStats {
   std::string pool, backend;
   std::uint64_t packets = 0, bytes = 0, new_flows = 0;
-  std::optional<std::uint64_t> live_flows;
+  std::optional<FlowsLeft> flows_left;  // of draining backends
 };
 struct ServiceStats {
   std::string service;
@@ -82,8 +87,8 @@ class Live {
   virtual std::vector<PortReport> ports() = 0;
   virtual std::vector<NextHopReport> next_hops() = 0;
   virtual HealthView health_view() = 0;
-  // Flows of a backend that the workers' tables still hold (for drain --wait).
-  virtual std::uint64_t live_flows(const std::string& pool, const std::string& backend) = 0;
+  // Reads the whole tables: for draining backends, whose end somebody waits for.
+  virtual FlowsLeft flows_left(const std::string& pool, const std::string& backend) = 0;
   virtual std::chrono::seconds uptime() = 0;
   virtual std::size_t memory_bytes() = 0;
 };

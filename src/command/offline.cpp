@@ -1,6 +1,7 @@
 #include "command/offline.h"
 
-#include "state/site_file.h"
+#include "command/site_export.h"
+#include "state/text_file.h"
 
 namespace guideway {
 namespace {
@@ -20,18 +21,20 @@ tl::unexpected<Error> no_edit() {
 
 }  // namespace
 
-OfflineContext::OfflineContext(Store store, DirectorConfig director)
-    : store_(std::move(store)), director_(std::move(director)) {}
+OfflineContext::OfflineContext(const Store& store, DirectorConfig director)
+    : ReadContext(store.view(), {}, director_, nullptr), director_(std::move(director)) {}
 
 Result<std::unique_ptr<OfflineContext>> OfflineContext::open(const std::string& site,
                                                              const std::string& director) {
   auto config = director_or_default(director);
   if (!config) return tl::unexpected<Error>(config.error());
-  auto parsed = read_site(site);
-  if (!parsed) return tl::unexpected<Error>(parsed.error());
-  auto store = Store::open(std::nullopt, std::move(parsed->site));
+  auto text = read_text(site);
+  if (!text) return tl::unexpected<Error>(text.error());
+  auto imported = parse_import(*text, site);
+  if (!imported) return tl::unexpected<Error>(imported.error());
+  auto store = Store::open(std::nullopt, std::move(imported->parsed.site), std::move(imported->seatings));
   if (!store) return tl::unexpected<Error>(store.error());
-  return std::unique_ptr<OfflineContext>(new OfflineContext(std::move(*store), std::move(*config)));
+  return std::unique_ptr<OfflineContext>(new OfflineContext(*store, std::move(*config)));
 }
 
 Result<std::unique_ptr<OfflineContext>> OfflineContext::without_site(const std::string& director) {
@@ -39,7 +42,7 @@ Result<std::unique_ptr<OfflineContext>> OfflineContext::without_site(const std::
   if (!config) return tl::unexpected<Error>(config.error());
   auto store = Store::open(std::nullopt, std::nullopt);
   if (!store) return tl::unexpected<Error>(store.error());
-  return std::unique_ptr<OfflineContext>(new OfflineContext(std::move(*store), std::move(*config)));
+  return std::unique_ptr<OfflineContext>(new OfflineContext(*store, std::move(*config)));
 }
 
 Result<Plan> OfflineContext::commit(const Change&, const CommitOptions&) { return no_edit(); }

@@ -7,11 +7,11 @@
 #include <memory>
 #include <string>
 
-#include "command/context.h"
+#include "command/read_context.h"
 
 namespace guideway {
 
-class OfflineContext final : public Context {
+class OfflineContext final : public ReadContext {
  public:
   // `director` may be empty: sources 192.0.2.1 and 2001:db8::1, as replay has them.
   [[nodiscard]] static Result<std::unique_ptr<OfflineContext>> open(const std::string& site,
@@ -19,18 +19,12 @@ class OfflineContext final : public Context {
   // No site at all; for verbs that look at none.
   [[nodiscard]] static Result<std::unique_ptr<OfflineContext>> without_site(const std::string& director);
 
-  const SiteVersion& version() override { return store_.current(); }
-  HealthView health() override { return {}; }
-  const DirectorConfig& director() override { return director_; }
-  Result<Plan> plan(const Change& change) override { return store_.plan(change, {}); }
   Result<Plan> commit(const Change& change, const CommitOptions& options) override;
   Result<Plan> plan_undo() override;
   Result<Plan> undo(const CommitOptions& options) override;
-  Live* live() override { return nullptr; }
 
  private:
-  OfflineContext(Store store, DirectorConfig director);
-  Store store_;
+  OfflineContext(const Store& store, DirectorConfig director);
   DirectorConfig director_;
 };
 

@@ -11,7 +11,7 @@
 namespace guideway {
 namespace {
 
-using Words = std::span<const std::string>;
+using WordSpan = std::span<const std::string>;
 
 tl::unexpected<Error> usage(std::string what, std::string next) {
   return fail(ErrorKind::usage, std::move(what), {}, std::move(next));
@@ -46,11 +46,12 @@ const Command* default_command(std::string_view object) {
 
 struct Found {
   const Command* command;
-  Words rest;
+  WordSpan rest;
 };
 
-Result<Found> find_words(Words words) {
-  if (words.empty()) return usage("no command was given", "see `guideway --help`");
+Result<Found> find_words(WordSpan words) {
+  if (words.empty())
+    return usage("no command was given", "see `guideway --help`, or ask for `guideway status`");
   const std::string& object = words[0];
   const std::vector<std::string> known = verbs(object);
   const Command* alone = default_command(object);
@@ -89,7 +90,7 @@ std::vector<std::string> option_names(const Command& command) {
 }
 
 // Takes one option, and its value, off the front of `words`.
-Result<void> take_option(const Command& command, Words& words, Arguments& out) {
+Result<void> take_option(const Command& command, WordSpan& words, Arguments& out) {
   const std::string& word = words.front();
   words = words.subspan(1);
   const std::size_t equals = word.find('=');
@@ -128,7 +129,7 @@ Result<void> take_positional(const Parameter& parameter, const std::string& word
   return {};
 }
 
-Result<void> take_words(const Command& command, Words words, Arguments& out) {
+Result<void> take_words(const Command& command, WordSpan words, Arguments& out) {
   std::size_t next = 0;
   bool options_end = false;
   while (!words.empty()) {
@@ -161,19 +162,21 @@ void read_change_options(Arguments& out) {
   }
 }
 
-Result<Arguments> parse_planned(Words words) {
+Result<Arguments> parse_planned(WordSpan words) {
+  constexpr auto advice =
+      "plan takes a command that changes the site, as in `guideway plan backend drain web web-1`";
+  if (words.empty()) return usage("there is no command to plan", advice);
   auto planned = parse_command(words);
   if (!planned) return planned;
   const Command& command = *planned->command;
   if (command.effect == Effect::read || planned->dry_run) {
-    return usage(fmt::format("`{}` changes nothing, there is nothing to plan", command.name()),
-                 "plan takes a command that changes the site, as in `guideway plan backend drain web web-1`");
+    return usage(fmt::format("`{}` changes nothing, there is nothing to plan", command.name()), advice);
   }
   planned->dry_run = true;
   return planned;
 }
 
-Result<void> check_bounds(Words words) {
+Result<void> check_bounds(WordSpan words) {
   if (words.size() > words_max) {
     return usage(fmt::format("the command has more than {} words", words_max), "see `guideway --help`");
   }
@@ -191,7 +194,7 @@ Result<void> check_bounds(Words words) {
 
 }  // namespace
 
-Result<Arguments> parse_command(Words words) {
+Result<Arguments> parse_command(WordSpan words) {
   if (auto good = check_bounds(words); !good) return tl::unexpected<Error>(good.error());
   const auto found = find_words(words);
   if (!found) return tl::unexpected<Error>(found.error());

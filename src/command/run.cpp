@@ -58,8 +58,4 @@ Error error_of(const json& body) {
   return out;
 }
 
-std::string json_text(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 }  // namespace guideway

@@ -13,7 +13,5 @@ namespace guideway {
 // {"error", "where", "next", "kind"} as the API sends it, and back; what is no such object is an internal error.
 [[nodiscard]] nlohmann::json error_json(const Error& error);
 [[nodiscard]] Error error_of(const nlohmann::json& body);
-// Never throws: bytes that are no UTF-8 are replaced.
-[[nodiscard]] std::string json_text(const nlohmann::json& value);
 
 }  // namespace guideway

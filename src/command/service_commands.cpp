@@ -76,10 +76,13 @@ std::string render_service(const json& answer, bool color) {
   }
   if (answer.contains("traffic")) {
     const json& traffic = answer.at("traffic");
-    for (const char* key : {"packets", "bytes", "new_flows", "unmatched"}) {
-      list.add(key == std::string_view("unmatched") ? "to no such port" : key,
-               grouped(traffic.at(key).get<std::uint64_t>()));
-    }
+    const auto add = [&](const char* label, const char* key) {
+      list.add(label, grouped(traffic.at(key).get<std::uint64_t>()));
+    };
+    add("packets", "packets");
+    add("bytes", "bytes");
+    add("new flows", "new_flows");
+    add("to no such port", "unmatched");
   }
   return list.text(color);
 }

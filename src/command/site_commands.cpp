@@ -3,35 +3,20 @@
 #include <nlohmann/json.hpp>
 
 #include "command/change_answer.h"
-#include "command/values.h"
-#include "state/site_file.h"
+#include "command/site_export.h"
 
 namespace guideway {
 
 using nlohmann::json;
 
-namespace {
-
-json seating_json(const Seating& seating) {
-  json members = json::array();
-  for (const Member& member : seating.members) {
-    members.push_back({{"name", member.name}, {"weight", member.weight}});
-  }
-  return {{"seed", hex64(seating.seed)},
-          {"rows", seating.row_count},
-          {"members", std::move(members)},
-          {"holder", seating.holder},
-          {"former", seating.former}};
-}
-
-}  // namespace
-
 Result<json> apply_site(Context& context, const Arguments& arguments) {
-  auto parsed = parse_site(arguments.input, arguments.at("FILE"));
-  if (!parsed) return tl::unexpected<Error>(parsed.error());
-  auto answer = carry_out(context, arguments, ReplaceSite{std::move(parsed->site)});
+  auto imported = parse_import(arguments.input, arguments.at("FILE"));
+  if (!imported) return tl::unexpected<Error>(std::move(imported.error()));
+  auto answer = carry_out(context, arguments,
+                          ReplaceSite{std::move(imported->parsed.site), std::move(imported->seatings)});
   if (!answer) return answer;
-  for (std::string& warning : parsed->warnings) (*answer)["warnings"].push_back(std::move(warning));
+  // A plan warns of the site that it leads to; where there is none to make, the file still has its warnings.
+  if ((*answer)["result"] == "unchanged") (*answer)["warnings"] = imported->parsed.warnings;
   return answer;
 }
 
@@ -43,14 +28,7 @@ Result<json> undo_change(Context& context, const Arguments& arguments) {
   return change_json(*plan, arguments);
 }
 
-Result<json> export_site(Context& context, const Arguments&) {
-  const SiteVersion& version = context.version();
-  json seatings = json::object();
-  for (const auto& [pool, seating] : version.seatings) seatings[pool] = seating_json(*seating);
-  return json{{"epoch", static_cast<std::uint64_t>(version.epoch)},
-              {"site", print_site(version.site)},
-              {"seatings", std::move(seatings)}};
-}
+Result<json> export_site(Context& context, const Arguments&) { return export_json(context.version()); }
 
 std::string render_export(const json& answer, bool) { return answer.at("site").get<std::string>(); }
 

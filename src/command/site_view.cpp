@@ -60,17 +60,16 @@ Result<const Backend*> backend_of(const Pool& pool, std::string_view name) {
                     fmt::format("the pool is empty; add one with `backend add {} NAME ADDRESS`", pool.name));
 }
 
-std::map<std::string, Share> shares_of(const SiteVersion& version, const Pool& pool,
-                                       const HealthView& health) {
+std::map<std::string, Share> shares_of(Context& context, const Pool& pool) {
   std::map<std::string, Share> out;
-  const auto found = version.seatings.find(pool.name);
-  if (found == version.seatings.end() || !found->second) return out;
-  const Seating& seating = *found->second;
+  const SiteVersion& version = context.version();
+  const Seating& seating = *version.seatings.at(pool.name);
   std::vector<Share> shares(seating.members.size());
   for (const MemberIndex holder : seating.holder) {
     if (holder < shares.size()) ++shares[holder].seats;
   }
-  for (const Row& row : rows_of(version, pool, health)) {
+  const RecentRows::Shared rows = rows_of(version, pool, context.health(), context.recent_rows());
+  for (const Row& row : *rows) {
     if (row.takes_new != 0 && row.hop[0] < shares.size()) ++shares[row.hop[0]].first_rows;
   }
   for (std::size_t i = 0; i < shares.size(); ++i) out.emplace(seating.members[i].name, shares[i]);
@@ -131,12 +130,12 @@ json pool_json(Context& context, const Pool& pool) {
             {"udp", milliseconds_text(pool.timeouts.udp_ms)}}},
           {"health", check_json(pool.health)},
           {"services", std::move(services)},
-          {"site_digest", hex64(site_digest(version, pool))}};
+          {"site_digest", hex64(site_digest(version, pool, context.recent_rows()))}};
 }
 
 json backends_json(Context& context, const Pool& pool) {
-  const HealthView health = context.health();
-  const auto shares = shares_of(context.version(), pool, health);
+  const HealthView& health = context.health();
+  const auto shares = shares_of(context, pool);
   json out = json::array();
   for (const Backend& backend : pool.backends) {
     const auto share = shares.find(backend.name);
@@ -152,7 +151,9 @@ json backends_json(Context& context, const Pool& pool) {
     // Counting a backend's flows walks the workers' tables, so only those are counted that somebody waits
     // for.
     if (context.live() != nullptr && backend.state == BackendState::draining && pool.flow_table) {
-      entry["live_flows"] = context.live()->live_flows(pool.name, backend.name);
+      const FlowsLeft left = context.live()->flows_left(pool.name, backend.name);
+      entry["live_flows"] = left.open;
+      entry["closing_flows"] = left.closing;
     }
     out.push_back(std::move(entry));
   }

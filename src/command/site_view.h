@@ -1,7 +1,7 @@
 // Site view: objects of the site found by name and shown as JSON.
 // What: look-ups that refuse an unknown name with the nearest known one; one JSON shape an object, used by
 //       every command that lists or shows it.
-// Cost: control plane; a pool's rows are built once a call.
+// Cost: control plane; rows and digests come from the context's recent ones.
 #pragma once
 
 #include <map>
@@ -24,8 +24,7 @@ struct Share {
   std::uint32_t seats = 0;       // rows whose seat it holds
   std::uint32_t first_rows = 0;  // rows whose new flows it takes
 };
-[[nodiscard]] std::map<std::string, Share> shares_of(const SiteVersion& version, const Pool& pool,
-                                                     const HealthView& health);
+[[nodiscard]] std::map<std::string, Share> shares_of(Context& context, const Pool& pool);
 [[nodiscard]] Health health_of(const HealthView& health, const std::string& pool, const std::string& backend);
 
 [[nodiscard]] std::string service_target(const Service& service);  // "tcp 203.0.113.10 80,443"

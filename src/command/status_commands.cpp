@@ -14,7 +14,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::string_view next_hop_words[] = {"unresolved", "resolved", "port down"};
+constexpr std::string_view next_hop_words[] = {"unresolved", "resolved", "port_down"};
 
 std::string mac_text(const MacAddress& mac) {
   return fmt::format("{:02x}:{:02x}:{:02x}:{:02x}:{:02x}:{:02x}", mac[0], mac[1], mac[2], mac[3], mac[4],
@@ -53,7 +53,7 @@ json next_hop_json(const NextHopReport& report) {
 
 json backend_counts(Context& context) {
   std::uint64_t total = 0, active = 0, draining = 0, disabled = 0, down = 0;
-  const HealthView health = context.health();
+  const HealthView& health = context.health();
   for (const Pool& pool : context.version().site.pools) {
     for (const Backend& backend : pool.backends) {
       ++total;
@@ -96,7 +96,10 @@ json backend_stats_json(const StatsReport& stats) {
                {"packets", backend.packets},
                {"bytes", backend.bytes},
                {"new_flows", backend.new_flows}};
-    if (backend.live_flows) entry["live_flows"] = *backend.live_flows;
+    if (backend.flows_left) {
+      entry["live_flows"] = backend.flows_left->open;
+      entry["closing_flows"] = backend.flows_left->closing;
+    }
     out.push_back(std::move(entry));
   }
   return out;
@@ -172,7 +175,7 @@ Result<json> show_status(Context& context, const Arguments&) {
   for (const NextHopReport& next_hop : live.next_hops()) next_hops.push_back(next_hop_json(next_hop));
   return json{{"version", GUIDEWAY_VERSION},
               {"epoch", static_cast<std::uint64_t>(version.epoch)},
-              {"site_digest", hex64(site_digest(version))},
+              {"site_digest", hex64(site_digest(version, context.recent_rows()))},
               {"uptime_seconds", live.uptime().count()},
               {"memory_bytes", live.memory_bytes()},
               {"services", version.site.services.size()},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "command/json_text.h"
 #include "command/site_view.h"
 #include "command/text_table.h"
 #include "command/values.h"
@@ -34,11 +35,11 @@ const Seating& seating_of(const SiteVersion& version, const Pool& pool) {
 
 json digest_json(Context& context, const Pool& pool) {
   const SiteVersion& version = context.version();
-  const std::vector<Row> rows = rows_of(version, pool, context.health());
+  RecentRows& recent = context.recent_rows();
   return {{"pool", pool.name},
           {"rows", pool.rows},
-          {"digest", hex64(rows_digest(rows, seating_of(version, pool).members))},
-          {"site_digest", hex64(site_digest(version, pool))}};
+          {"digest", hex64(rows_digest(version, pool, context.health(), recent))},
+          {"site_digest", hex64(site_digest(version, pool, recent))}};
 }
 
 HealthView all_up(const Pool& pool) {
@@ -57,7 +58,7 @@ bool is_row(const json& row) {
 
 // The rows of another director, as it printed them.
 Result<json> parse_rows(const std::string& text, const std::string& file, const Pool& pool) {
-  const json document = json::parse(text, nullptr, false);
+  const json document = parse_json(text);
   const auto refuse = [&](std::string what) {
     return fail(ErrorKind::invalid, std::move(what), file,
                 fmt::format("make it with `guideway table show {} --json`", pool.name));
@@ -91,11 +92,11 @@ Result<json> show_table(Context& context, const Arguments& arguments) {
   const SiteVersion& version = context.version();
   const auto pool = pool_of(version.site, arguments.at("POOL"));
   if (!pool) return tl::unexpected<Error>(pool.error());
-  const Seating& seating = seating_of(version, **pool);
-  const std::vector<Row> rows = rows_of(version, **pool, context.health());
+  RecentRows& recent = context.recent_rows();
+  const RecentRows::Shared rows = rows_of(version, **pool, context.health(), recent);
   return json{{"pool", (*pool)->name},
-              {"rows", rows_json(rows, seating)},
-              {"digest", hex64(rows_digest(rows, seating.members))}};
+              {"rows", rows_json(*rows, seating_of(version, **pool))},
+              {"digest", hex64(rows_digest(version, **pool, context.health(), recent))}};
 }
 
 Result<json> digest_table(Context& context, const Arguments& arguments) {
@@ -110,7 +111,9 @@ Result<json> digest_table(Context& context, const Arguments& arguments) {
   }
   json pools = json::array();
   for (const Pool& pool : version.site.pools) pools.push_back(digest_json(context, pool));
-  return json{{"epoch", epoch}, {"site_digest", hex64(site_digest(version))}, {"pools", std::move(pools)}};
+  return json{{"epoch", epoch},
+              {"site_digest", hex64(site_digest(version, context.recent_rows()))},
+              {"pools", std::move(pools)}};
 }
 
 Result<json> diff_table(Context& context, const Arguments& arguments) {
@@ -118,7 +121,7 @@ Result<json> diff_table(Context& context, const Arguments& arguments) {
   const auto pool = pool_of(version.site, arguments.at("POOL"));
   if (!pool) return tl::unexpected<Error>(pool.error());
   const Seating& seating = seating_of(version, **pool);
-  const json here = rows_json(rows_of(version, **pool, context.health()), seating);
+  const json here = rows_json(*rows_of(version, **pool, context.health(), context.recent_rows()), seating);
   json there;
   std::string against = "every backend up";
   if (const auto file = arguments.find("FILE")) {
@@ -127,7 +130,7 @@ Result<json> diff_table(Context& context, const Arguments& arguments) {
     if (!rows) return rows;
     there = std::move(*rows);
   } else {
-    there = rows_json(rows_of(version, **pool, all_up(**pool)), seating);
+    there = rows_json(*rows_of(version, **pool, all_up(**pool), context.recent_rows()), seating);
   }
   json different = json::array();
   std::uint64_t first_differs = 0;

@@ -49,7 +49,7 @@ std::vector<std::string> choices_of(std::string_view list) {
 Result<void> check_word(const Parameter& parameter, std::string_view text) {
   const std::vector<std::string> choices = choices_of(parameter.value);
   if (std::find(choices.begin(), choices.end(), text) != choices.end()) return {};
-  return wrong(fmt::format("\"{}\" is no {}", text, parameter.name), "use " + some_of(choices));
+  return wrong(fmt::format("\"{}\" is not known here", text), "use " + some_of(choices));
 }
 
 template <class T>

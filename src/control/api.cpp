@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <microhttpd.h>
 #include <spdlog/spdlog.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
@@ -22,10 +23,19 @@ namespace {
 constexpr unsigned threads = 4;  // a long answer must not keep the others waiting
 constexpr std::size_t header_bytes_max = 64 << 10;
 
+// Files for everything else of the daemon stay left, whoever connects.
+unsigned within_open_files(unsigned wanted) {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return wanted;
+  const rlim_t quarter = std::max<rlim_t>(files.rlim_cur / 4, threads);
+  return static_cast<unsigned>(std::min<rlim_t>(wanted, quarter));
+}
+
 // One request on its way in.
 struct Exchange {
   ApiRequest request;
   std::size_t received = 0;
+  std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
 };
 
 std::string header(MHD_Connection* connection, const char* name) {
@@ -116,6 +126,7 @@ struct Api::Impl {
   [[nodiscard]] MHD_Result take(Exchange& exchange, const char* data, std::size_t size) const {
     exchange.received += size;
     if (exchange.received > 2 * limits.body_bytes_max) return MHD_NO;
+    if (std::chrono::steady_clock::now() - exchange.begin > limits.body_max) return MHD_NO;
     if (exchange.received > limits.body_bytes_max) {
       exchange.request.body = {};
     } else {
@@ -162,9 +173,9 @@ Result<std::unique_ptr<Api>> Api::start(ApiSocket socket, CommandRunner run, Api
       MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_ERROR_LOG, 0, nullptr, nullptr, &Impl::handle,
       impl.get(), MHD_OPTION_EXTERNAL_LOGGER, &log_line, nullptr, MHD_OPTION_LISTEN_SOCKET,
       impl->socket.descriptor(), MHD_OPTION_THREAD_POOL_SIZE, threads, MHD_OPTION_CONNECTION_LIMIT,
-      limits.connections_max, MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned>(limits.idle_max.count()),
-      MHD_OPTION_CONNECTION_MEMORY_LIMIT, header_bytes_max, MHD_OPTION_NOTIFY_COMPLETED, &Impl::completed,
-      nullptr, MHD_OPTION_END);
+      within_open_files(limits.connections_max), MHD_OPTION_CONNECTION_TIMEOUT,
+      static_cast<unsigned>(limits.idle_max.count()), MHD_OPTION_CONNECTION_MEMORY_LIMIT, header_bytes_max,
+      MHD_OPTION_NOTIFY_COMPLETED, &Impl::completed, nullptr, MHD_OPTION_END);
   if (impl->daemon == nullptr) {
     return fail(ErrorKind::internal,
                 "the API cannot be started: " + std::error_code(errno, std::generic_category()).message(),

@@ -11,13 +11,15 @@
 #include "control/api_routes.h"
 #include "control/api_socket.h"
 #include "guideway/result.h"
+#include "state/text_file.h"
 
 namespace guideway {
 
 struct ApiLimits {
-  std::size_t body_bytes_max = std::size_t{64} << 20;
-  unsigned connections_max = 64;
-  std::chrono::seconds idle_max{30};
+  std::size_t body_bytes_max = text_bytes_max;
+  unsigned connections_max = 1024;    // also kept below a quarter of the limit of open files
+  std::chrono::seconds idle_max{10};  // without a byte
+  std::chrono::seconds body_max{60};  // from a request's header to the end of its body, however it trickles
 };
 
 class Api {

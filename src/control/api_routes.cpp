@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "command/json_text.h"
 #include "command/parser.h"
 #include "command/run.h"
 #include "state/near_match.h"
@@ -200,7 +201,7 @@ Result<void> check_for_server(const Arguments& arguments, const json& body) {
 }
 
 Result<Arguments> read_command(const std::string& text) {
-  const json body = json::parse(text, nullptr, false);
+  const json body = parse_json(text);
   if (!body.is_object()) {
     return tl::unexpected<Error>(
         bad("the body is no JSON object", "body", "send {\"command\": \"backend drain web web-1\"}"));

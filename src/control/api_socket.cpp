@@ -15,29 +15,14 @@
 #include <utility>
 
 #include "control/api_peer.h"
+#include "guideway/fd.h"
 
 namespace guideway {
 namespace {
 
-constexpr int backlog = 64;
+constexpr int backlog = 1024;
 
 std::string reason() { return std::error_code(errno, std::generic_category()).message(); }
-
-// Closes on every way out unless released.
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (value_ >= 0) ::close(value_);
-  }
-  [[nodiscard]] int get() const { return value_; }
-  [[nodiscard]] int release() { return std::exchange(value_, -1); }
-
- private:
-  int value_;
-};
 
 tl::unexpected<Error> another_daemon(const std::string& path) {
   return fail(ErrorKind::refused, "another guidewayd answers on this socket", path,
@@ -58,7 +43,7 @@ Result<sockaddr_un> address_of(const std::string& path) {
 
 Result<int> take_lock(const std::string& path) {
   const std::string file = path + ".lock";
-  Descriptor lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  Fd lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (lock.get() < 0) {
     return fail(ErrorKind::refused, "the lock cannot be made: " + reason(), file,
                 "check that the directory exists and may be written");
@@ -75,7 +60,7 @@ Result<void> clear_path(const std::string& path, const sockaddr_un& address) {
     return fail(ErrorKind::refused, "something that is no socket lies here", path,
                 "move it away, or set another admin_socket in director.toml");
   }
-  const Descriptor probe(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const Fd probe(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (probe.get() >= 0 &&
       connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
     return another_daemon(path);
@@ -88,7 +73,7 @@ Result<void> clear_path(const std::string& path, const sockaddr_un& address) {
 }
 
 Result<int> listen_at(const std::string& path, const sockaddr_un& address) {
-  Descriptor listener(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  Fd listener(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const auto refuse = [&](const char* what) {
     return fail(ErrorKind::refused, fmt::format("the socket cannot be {}: {}", what, reason()), path,
                 "check the directory's rights, or set another admin_socket in director.toml");
@@ -116,7 +101,7 @@ Result<ApiSocket> ApiSocket::open(const std::string& path) {
   std::filesystem::create_directory(std::filesystem::path(path).parent_path(), ignored);
   const auto lock = take_lock(path);
   if (!lock) return tl::unexpected<Error>(lock.error());
-  Descriptor held(*lock);
+  Fd held(*lock);
   if (auto cleared = clear_path(path, *address); !cleared) return tl::unexpected<Error>(cleared.error());
   const auto listener = listen_at(path, *address);
   if (!listener) return tl::unexpected<Error>(listener.error());

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "command/read_context.h"
 #include "command/run.h"
 
 namespace guideway {
@@ -33,22 +34,33 @@ Controller::~Controller() {
 Result<void> Controller::start() {
   const std::lock_guard lock(mutex_);
   if (auto good = check(version().site); !good) return good;
-  HealthView view = health();
+  HealthView view = live_health();
   auto snapshot = build(version(), view);
   if (!snapshot) return tl::unexpected<Error>(std::move(snapshot.error()));
-  for (const SiteListener& listener : listeners_) listener(version());
+  tell(*snapshot);
   publish(std::move(*snapshot), std::move(view));
-  for (const SiteListener& follower : followers_) follower(version());
+  for (const SiteFollower& follower : followers_) follower(version().site);
   follower_ = std::thread([this] { follow_health(); });
   return {};
 }
 
 Result<nlohmann::json> Controller::run(const Arguments& arguments) {
+  if (arguments.command->effect == Effect::read || arguments.dry_run) return read(arguments);
   const std::lock_guard lock(mutex_);
   auto answer = run_command(*this, arguments);
   // A verdict by hand acts before it is answered.
-  if (answer && arguments.command->effect == Effect::change) follow_view();
+  if (answer) follow_view();
   return answer;
+}
+
+Result<nlohmann::json> Controller::read(const Arguments& arguments) {
+  StoreView view;
+  {
+    const std::lock_guard lock(mutex_);
+    view = store_.view();
+  }
+  ReadContext context(std::move(view), live_health(), director_, live_);
+  return run_command(context, arguments);
 }
 
 void Controller::health_changed() {
@@ -59,19 +71,23 @@ void Controller::health_changed() {
   wake_.notify_one();
 }
 
-void Controller::read(const std::function<void(const SiteVersion&)>& look) {
-  const std::lock_guard lock(mutex_);
-  look(version());
-}
-
 MetricsView Controller::metrics() {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  const StoreView view = store_.view();
+  const HealthView published = published_view_;
   PublishReport report = report_;
-  if (published_) digests_.fill(report, version(), *published_);
-  return metrics_view(*live_, version(), std::move(report));
+  lock.unlock();
+  RecentRows& recent = *view.recent_rows;
+  for (const Pool& pool : view.current->site.pools)
+    report.pools.push_back({pool.name, site_digest(*view.current, pool, recent),
+                            rows_digest(*view.current, pool, published, recent)});
+  report.site_digest = site_digest(*view.current, recent);
+  return metrics_view(*live_, *view.current, std::move(report));
 }
 
-HealthView Controller::health() { return live_ == nullptr ? HealthView{} : live_->health_view(); }
+HealthView Controller::live_health() const { return live_ == nullptr ? HealthView{} : live_->health_view(); }
+
+const HealthView& Controller::health() { return health_ = live_health(); }
 
 Result<Plan> Controller::commit(const Change& change, const CommitOptions& options) {
   return carry_out(plan(change), options);
@@ -84,19 +100,30 @@ Result<Plan> Controller::carry_out(Result<Plan> plan, const CommitOptions& optio
   // Nothing to build: the store answers, or refuses.
   if (plan->no_op || (plan->needs_force() && !options.force)) return store_.commit(std::move(*plan), options);
   if (auto good = check(plan->after.site); !good) return tl::unexpected<Error>(std::move(good.error()));
-  HealthView view = health();
+  HealthView view = live_health();
   auto snapshot = build(plan->after, view);
-  auto done = snapshot ? store_.commit(std::move(*plan), options)
+  auto done = snapshot ? make_durable(std::move(*plan), options)
                        : Result<Plan>(tl::unexpected<Error>(std::move(snapshot.error())));
   if (!done) {
-    // The builder's newest snapshot must be the one that is published: its ids are looked up for the counters.
+    // The builder's newest snapshot must be the one that is published, so that ids it gave are free again.
     if (auto old = build(version(), published_view_); !old) spdlog::error("{}", old.error().text());
     return done;
   }
-  for (const SiteListener& listener : listeners_) listener(version());
+  tell(*snapshot);
   publish(std::move(*snapshot), std::move(view));
-  for (const SiteListener& follower : followers_) follower(version());
+  for (const SiteFollower& follower : followers_) follower(version().site);
   return done;
+}
+
+Result<Plan> Controller::make_durable(Plan plan, const CommitOptions& options) {
+  const auto begin = Clock::now();
+  auto done = store_.commit(std::move(plan), options);
+  if (done) report_.journal = Clock::now() - begin;
+  return done;
+}
+
+void Controller::tell(const std::shared_ptr<const Snapshot>& snapshot) {
+  for (const SiteListener& listener : listeners_) listener(store_.view().current, snapshot);
 }
 
 Result<void> Controller::check(const Site& site) const {
@@ -116,15 +143,14 @@ Result<std::shared_ptr<const Snapshot>> Controller::build(const SiteVersion& ver
 
 void Controller::publish(std::shared_ptr<const Snapshot> snapshot, HealthView view) {
   const auto begin = Clock::now();
-  publisher_.publish(snapshot);
+  publisher_.publish(std::move(snapshot));
   report_.publish = Clock::now() - begin;
   ++report_.published;
-  published_ = std::move(snapshot);
   published_view_ = std::move(view);
 }
 
 void Controller::follow_view() {
-  HealthView view = health();
+  HealthView view = live_health();
   if (view == published_view_) return;
   auto snapshot = build(version(), view);
   if (!snapshot) {

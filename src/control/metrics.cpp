@@ -21,9 +21,9 @@ using prometheus::MetricType;
 using Labels = std::vector<ClientMetric::Label>;
 using Families = std::vector<MetricFamily>;
 
-class Family {
+class MetricSamples {
  public:
-  Family(MetricType type, std::string_view name, std::string_view help) {
+  MetricSamples(MetricType type, std::string_view name, std::string_view help) {
     family_.type = type;
     family_.name = fmt::format("guideway_{}", name);
     family_.help = help;
@@ -45,7 +45,7 @@ class Family {
 
 void single(Families& out, MetricType type, std::string_view name, std::string_view help, double value,
             Labels labels = {}) {
-  Family family(type, name, help);
+  MetricSamples family(type, name, help);
   family.add(value, std::move(labels));
   std::move(family).to(out);
 }
@@ -61,7 +61,7 @@ template <class Item, std::size_t size>
 void counters(Families& out, const std::array<Column<Item>, size>& columns, const std::vector<Item>& items,
               const std::function<Labels(const Item&)>& labels) {
   for (const auto& column : columns) {
-    Family family(MetricType::Counter, column.name, column.help);
+    MetricSamples family(MetricType::Counter, column.name, column.help);
     for (const Item& item : items) family.add(static_cast<double>(item.*column.field), labels(item));
     std::move(family).to(out);
   }
@@ -72,7 +72,7 @@ template <class Item>
 void states(Families& out, std::string_view name, std::string_view help, const std::vector<Item>& items,
             const std::function<Labels(const Item&)>& labels, std::initializer_list<std::string_view> names,
             const std::function<std::size_t(const Item&)>& state) {
-  Family family(MetricType::Gauge, name, help);
+  MetricSamples family(MetricType::Gauge, name, help);
   for (const Item& item : items) {
     std::size_t at = 0;
     for (const std::string_view text : names) {
@@ -103,8 +103,8 @@ void add_director(Families& out, const MetricsView& view) {
   single(out, gauge, "epoch", "Epoch of the site in use.", static_cast<double>(to_index(view.epoch)));
   single(out, gauge, "site_digest_info", "Site digest; equal on directors that route alike.", 1,
          {{"digest", hex(view.publish.site_digest)}});
-  Family digests(gauge, "pool_digest_info",
-                 "Site digest (every backend up) and rows digest (as things are).");
+  MetricSamples digests(gauge, "pool_digest_info",
+                        "Site digest (every backend up) and rows digest (as things are).");
   for (const auto& pool : view.publish.pools)
     digests.add(1, {{"pool", pool.pool}, {"site_digest", hex(pool.site)}, {"rows_digest", hex(pool.rows)}});
   std::move(digests).to(out);
@@ -112,6 +112,8 @@ void add_director(Families& out, const MetricsView& view) {
          seconds(view.publish.build));
   single(out, gauge, "snapshot_publish_seconds", "Time to publish the newest snapshot.",
          seconds(view.publish.publish));
+  single(out, gauge, "journal_write_seconds", "Time to make the newest version durable.",
+         seconds(view.publish.journal));
   single(out, counter, "snapshots_published_total", "Snapshots published since the start.",
          static_cast<double>(view.publish.published));
 }
@@ -121,17 +123,17 @@ void add_packets(Families& out, const StatsReport& stats) {
          static_cast<double>(stats.packets_in));
   single(out, counter, "received_bytes_total", "Bytes taken from all ports.",
          static_cast<double>(stats.bytes_in));
-  Family packets(counter, "packets_total", "Packets that were not dropped, by verdict.");
-  Family bytes(counter, "bytes_total", "Bytes that were not dropped, by verdict.");
-  Family dropped(counter, "dropped_packets_total", "Packets dropped, by reason.");
-  Family dropped_bytes(counter, "dropped_bytes_total", "Bytes dropped, by reason.");
+  MetricSamples packets(counter, "packets_total", "Packets that were not dropped, by verdict.");
+  MetricSamples bytes(counter, "bytes_total", "Bytes that were not dropped, by verdict.");
+  MetricSamples dropped(counter, "dropped_packets_total", "Packets dropped, by reason.");
+  MetricSamples dropped_bytes(counter, "dropped_bytes_total", "Bytes dropped, by reason.");
   for (std::size_t i = 0; i < verdict_count; ++i) {
     const bool drop = is_drop(static_cast<Verdict>(i));
     const Labels labels = {{drop ? "reason" : "verdict", std::string(verdict_names[i])}};
     (drop ? dropped : packets).add(static_cast<double>(stats.packets[i]), labels);
     (drop ? dropped_bytes : bytes).add(static_cast<double>(stats.bytes[i]), labels);
   }
-  for (Family* family : {&packets, &bytes, &dropped, &dropped_bytes}) std::move(*family).to(out);
+  for (MetricSamples* family : {&packets, &bytes, &dropped, &dropped_bytes}) std::move(*family).to(out);
 }
 
 void add_services_and_workers(Families& out, const StatsReport& stats) {
@@ -165,11 +167,17 @@ void add_backends(Families& out, const MetricsView& view) {
       {"backend_new_flows_total", "New flows given to the backend.", &BackendStats::new_flows},
   }};
   counters<BackendStats>(out, columns, view.stats.backends, backend_labels<BackendStats>);
-  Family flows(gauge, "backend_live_flows", "Flows that a draining backend still has.");
-  for (const auto& backend : view.stats.backends)
-    if (backend.live_flows) flows.add(static_cast<double>(*backend.live_flows), backend_labels(backend));
-  std::move(flows).to(out);
-  Family weights(gauge, "backend_weight", "Weight in the site.");
+  MetricSamples open(gauge, "backend_live_flows", "Open flows that a draining backend still has.");
+  MetricSamples closing(gauge, "backend_closing_flows",
+                        "Flows of a draining backend that have ended but not aged out.");
+  for (const auto& backend : view.stats.backends) {
+    if (!backend.flows_left) continue;
+    open.add(static_cast<double>(backend.flows_left->open), backend_labels(backend));
+    closing.add(static_cast<double>(backend.flows_left->closing), backend_labels(backend));
+  }
+  std::move(open).to(out);
+  std::move(closing).to(out);
+  MetricSamples weights(gauge, "backend_weight", "Weight in the site.");
   for (const auto& backend : view.backends) weights.add(backend.weight, backend_labels(backend));
   std::move(weights).to(out);
   states<MetricsView::Backend>(out, "backend_state", "State in the site.", view.backends,
@@ -181,17 +189,17 @@ void add_health(Families& out, const MetricsView& view) {
   states<HealthReport>(out, "backend_health", "Health as the rows use it.", view.health,
                        backend_labels<HealthReport>, {"up", "down", "unknown"},
                        [](const auto& item) { return static_cast<std::size_t>(item.verdict); });
-  Family age(gauge, "backend_health_age_seconds", "Time since the health last changed.");
-  Family overridden(gauge, "backend_health_overridden", "1 while the health is set by hand.");
+  MetricSamples age(gauge, "backend_health_age_seconds", "Time since the health last changed.");
+  MetricSamples overridden(gauge, "backend_health_overridden", "1 while the health is set by hand.");
   std::map<std::string, bool> alarms;
   for (const auto& item : view.health) {
     age.add(seconds(item.since_change), backend_labels(item));
     overridden.add(item.override_value ? 1 : 0, backend_labels(item));
     alarms[item.pool] |= item.pool_alarm;
   }
-  Family alarm(gauge, "pool_health_alarm", "1 while all backends are down that went down at once.");
+  MetricSamples alarm(gauge, "pool_health_alarm", "1 while all backends are down that went down at once.");
   for (const auto& [pool, raised] : alarms) alarm.add(raised ? 1 : 0, {{"pool", pool}});
-  for (Family* family : {&age, &overridden, &alarm}) std::move(*family).to(out);
+  for (MetricSamples* family : {&age, &overridden, &alarm}) std::move(*family).to(out);
 }
 
 void add_network(Families& out, const MetricsView& view) {
@@ -204,9 +212,9 @@ void add_network(Families& out, const MetricsView& view) {
   }};
   const auto labels = [](const PortReport& port) { return Labels{{"port", port.name}}; };
   counters<PortReport>(out, columns, view.ports, labels);
-  Family info(gauge, "port_info", "The device behind the port.");
-  Family up(gauge, "port_link_up", "1 while the link is up.");
-  Family mtu(gauge, "port_mtu_bytes", "MTU of the port.");
+  MetricSamples info(gauge, "port_info", "The device behind the port.");
+  MetricSamples up(gauge, "port_link_up", "1 while the link is up.");
+  MetricSamples mtu(gauge, "port_mtu_bytes", "MTU of the port.");
   for (const auto& port : view.ports) {
     info.add(1, {{"port", port.name},
                  {"device", port.device},
@@ -215,7 +223,7 @@ void add_network(Families& out, const MetricsView& view) {
     up.add(port.link_up ? 1 : 0, labels(port));
     mtu.add(port.mtu, labels(port));
   }
-  Family steered(
+  MetricSamples steered(
       counter, "port_steered_packets_total",
       "Packets of an af_xdp port's interface, by where its program sent them; dropped: for a service, on a "
       "queue without a socket.");
@@ -228,7 +236,7 @@ void add_network(Families& out, const MetricsView& view) {
     sample("kernel", port.steered->to_kernel);
     sample("dropped", port.steered->no_socket);
   }
-  for (Family* family : {&info, &up, &mtu, &steered}) std::move(*family).to(out);
+  for (MetricSamples* family : {&info, &up, &mtu, &steered}) std::move(*family).to(out);
   states<NextHopReport>(
       out, "next_hop_state", "Whether the backend's next hop can be sent to.", view.next_hops,
       [](const auto& item) {
@@ -258,8 +266,8 @@ MetricsView metrics_view(Live& live, const SiteVersion& version, PublishReport p
     }
   }
   for (auto& backend : view.stats.backends)
-    if (!backend.live_flows && draining.contains({backend.pool, backend.backend}))
-      backend.live_flows = live.live_flows(backend.pool, backend.backend);
+    if (!backend.flows_left && draining.contains({backend.pool, backend.backend}))
+      backend.flows_left = live.flows_left(backend.pool, backend.backend);
   return view;
 }
 

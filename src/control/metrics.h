@@ -24,11 +24,11 @@ struct PoolDigests {
   std::uint64_t site = 0, rows = 0;
 };
 
-// Kept by whoever publishes; digests are too dear to be made at every scrape.
 struct PublishReport {
   std::uint64_t site_digest = 0;
   std::vector<PoolDigests> pools;
   std::chrono::nanoseconds build{0}, publish{0};  // of the newest snapshot
+  std::chrono::nanoseconds journal{0};            // to make the newest version durable
   std::uint64_t published = 0;                    // snapshots since the start
 };
 
@@ -49,7 +49,7 @@ struct MetricsView {
   std::size_t memory_bytes = 0;
 };
 
-// control, with the control lock held.
+// Any thread.
 [[nodiscard]] MetricsView metrics_view(Live& live, const SiteVersion& version, PublishReport publish);
 
 // Any thread. Valid whatever the names hold; label values are escaped.

@@ -11,11 +11,11 @@
 namespace guideway {
 namespace {
 
-std::string_view text_of(Health health) {
+std::string_view word_on_page(Health health) {
   return health == Health::up ? "up" : health == Health::down ? "DOWN" : "unknown";
 }
 
-std::string_view text_of(BackendState state) {
+std::string_view word_on_page(BackendState state) {
   return state == BackendState::active ? "active" : state == BackendState::draining ? "draining" : "disabled";
 }
 
@@ -42,8 +42,9 @@ std::string status_page(const MetricsView& view) {
   for (const auto& backend : view.backends) {
     const auto found = health.find({backend.pool, backend.backend});
     const HealthReport* report = found == health.end() ? nullptr : found->second;
-    line("  {:<32} {:<9} weight {:<5} {}{}{}", backend.pool + "/" + backend.backend, text_of(backend.state),
-         backend.weight, text_of(report == nullptr ? Health::unknown : report->verdict),
+    line("  {:<32} {:<9} weight {:<5} {}{}{}", backend.pool + "/" + backend.backend,
+         word_on_page(backend.state), backend.weight,
+         word_on_page(report == nullptr ? Health::unknown : report->verdict),
          report != nullptr && report->override_value ? " (set by hand)" : "",
          report == nullptr || report->last_error.empty() ? "" : ": " + report->last_error);
   }

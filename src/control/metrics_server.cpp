@@ -17,7 +17,7 @@
 namespace guideway {
 namespace {
 
-constexpr unsigned connections_max = 32;
+constexpr unsigned scrapes_max = 32;
 constexpr unsigned idle_seconds_max = 10;
 constexpr std::size_t connection_memory_bytes = 16384;
 
@@ -153,11 +153,11 @@ Result<std::unique_ptr<MetricsServer>> MetricsServer::start(const std::string& b
   socklen_t size = sizeof where;
   if (getsockname(*listener, reinterpret_cast<sockaddr*>(&where), &size) == 0)
     impl->port = ntohs(reinterpret_cast<sockaddr_in&>(where).sin_port);  // at the same place in both families
-  impl->daemon.reset(
-      MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO, 0, nullptr, nullptr, handle,
-                       &impl->source, MHD_OPTION_LISTEN_SOCKET, *listener, MHD_OPTION_CONNECTION_LIMIT,
-                       connections_max, MHD_OPTION_CONNECTION_TIMEOUT, idle_seconds_max,
-                       MHD_OPTION_CONNECTION_MEMORY_LIMIT, connection_memory_bytes, MHD_OPTION_END));
+  impl->daemon.reset(MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO, 0, nullptr, nullptr,
+                                      handle, &impl->source, MHD_OPTION_LISTEN_SOCKET, *listener,
+                                      MHD_OPTION_CONNECTION_LIMIT, scrapes_max, MHD_OPTION_CONNECTION_TIMEOUT,
+                                      idle_seconds_max, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                                      connection_memory_bytes, MHD_OPTION_END));
   if (!impl->daemon) {
     close(*listener);
     return fail(ErrorKind::internal, "metrics: the HTTP server does not start", {},

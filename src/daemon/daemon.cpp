@@ -89,15 +89,17 @@ Result<void> Daemon::start_control(const std::optional<Site>& seed) {
   auto health = HealthChecker::start([this](std::span<const HealthChange>) { health_changed(); });
   if (!health) return tl::unexpected(health.error());
   health_ = std::move(*health);
-  builder_ =
-      std::make_unique<SnapshotBuilder>(OuterSources{config_.source_ipv4, config_.source_ipv6}, next_hops_);
-  live_ = std::make_unique<LiveDirector>(LiveParts{*ports_, *workers_, *builder_, *neighbours_, *health_});
+  builder_ = std::make_unique<SnapshotBuilder>(OuterSources{config_.source_ipv4, config_.source_ipv6},
+                                               next_hops_, store->recent_rows());
+  live_ = std::make_unique<LiveDirector>(LiveParts{*ports_, *workers_, *neighbours_, *health_});
   controller_ = std::make_unique<Controller>(std::move(*store), config_, *builder_, *publisher_);
   controller_->set_live(*live_);
   controller_->add_check(check_local_addresses);
-  controller_->add_listener([this](const SiteVersion& version) { site_changed(version); });
-  controller_->add_follower(
-      [this](const SiteVersion& version) { ports_->drop_other_services(version.site); });
+  controller_->add_listener([this](const auto& version, const auto& snapshot) {
+    live_->site_changed(version, snapshot);
+    site_changed(version->site);
+  });
+  controller_->add_follower([this](const Site& site) { ports_->drop_other_services(site); });
   verdicts_wanted_ = true;
   return controller_->start();
 }
@@ -122,10 +124,9 @@ Result<void> Daemon::start_listeners() {
   return {};
 }
 
-void Daemon::site_changed(const SiteVersion& version) {
-  live_->site_changed(version);
-  ports_->add_services(version.site);
-  auto backends = backend_addresses(version.site);
+void Daemon::site_changed(const Site& site) {
+  ports_->add_services(site);
+  auto backends = backend_addresses(site);
   const bool gained = !std::includes(backends_.begin(), backends_.end(), backends.begin(), backends.end());
   backends_ = std::move(backends);
   neighbours_->set_backends(backends_);
@@ -133,7 +134,7 @@ void Daemon::site_changed(const SiteVersion& version) {
   // does not answer delays its own change and no other.
   if (gained && !neighbours_->wait_settled(new_backend_wait))
     spdlog::warn("a new backend's neighbour is not resolved yet");
-  health_->update(health_targets(version.site));
+  health_->update(health_targets(site));
 }
 
 void Daemon::health_changed() {

@@ -44,7 +44,7 @@ class Daemon {
   Result<void> start_control(const std::optional<Site>& seed);
   Result<void> start_traffic();
   Result<void> start_listeners();
-  void site_changed(const SiteVersion& version);
+  void site_changed(const Site& site);
   void health_changed();
 
   DirectorConfig config_;

@@ -4,7 +4,20 @@
 
 #include <fstream>
 
+#include "state/snapshot_names.h"
+
 namespace guideway {
+
+void LiveDirector::site_changed(std::shared_ptr<const SiteVersion> version,
+                                std::shared_ptr<const Snapshot> snapshot) {
+  const std::lock_guard lock(mutex_);
+  published_ = {std::move(version), std::move(snapshot)};
+}
+
+LiveDirector::Published LiveDirector::published() const {
+  const std::lock_guard lock(mutex_);
+  return published_;
+}
 
 StatsReport LiveDirector::stats() {
   StatsReport out;
@@ -21,33 +34,35 @@ StatsReport LiveDirector::stats() {
     }
     out.workers.push_back(worker);
   }
-  for (const auto& service : site_.services) out.services.push_back(service_stats(service.name));
-  for (const auto& pool : site_.pools)
-    for (const auto& backend : pool.backends) out.backends.push_back(backend_stats(pool.name, backend));
+  const Published published = this->published();
+  if (published.version == nullptr) return out;
+  for (const auto& service : published.snapshot->services) out.services.push_back(service_stats(service));
+  for (const auto& built : published.snapshot->pools) {
+    const Seating& seating = *published.version->seatings.at(built->name);
+    const Pool& pool = *published.version->site.find_pool(built->name);
+    for (const auto& backend : pool.backends)
+      out.backends.push_back(backend_stats(pool, backend, *backend_id(seating, *built, backend.name)));
+  }
   return out;
 }
 
-BackendStats LiveDirector::backend_stats(const std::string& pool, const Backend& backend) {
-  BackendStats out{pool, backend.name};
-  const auto id = parts_.builder.backend_id(pool, backend.name);
-  if (!id) return out;
+BackendStats LiveDirector::backend_stats(const Pool& pool, const Backend& backend, BackendId id) const {
+  BackendStats out{pool.name, backend.name};
   for (std::size_t i = 0; i < parts_.workers.size(); ++i) {
-    const auto& counted = parts_.workers.counters(i).backend(*id);
+    const auto& counted = parts_.workers.counters(i).backend(id);
     out.packets += counted.packets.get();
     out.bytes += counted.bytes.get();
     out.new_flows += counted.new_flows.get();
   }
   // Counting reads the whole flow tables: only where somebody waits for the answer.
-  if (backend.state == BackendState::draining) out.live_flows = live_flows(pool, backend.name);
+  if (backend.state == BackendState::draining) out.flows_left = count_flows(pool, id);
   return out;
 }
 
-ServiceStats LiveDirector::service_stats(const std::string& service) {
-  ServiceStats out{service};
-  const auto id = parts_.builder.service_id(service);
-  if (!id) return out;
+ServiceStats LiveDirector::service_stats(const SnapshotService& service) const {
+  ServiceStats out{service.name};
   for (std::size_t i = 0; i < parts_.workers.size(); ++i) {
-    const auto& counted = parts_.workers.counters(i).service(*id);
+    const auto& counted = parts_.workers.counters(i).service(service.id);
     out.packets += counted.packets.get();
     out.bytes += counted.bytes.get();
     out.new_flows += counted.new_flows.get();
@@ -91,13 +106,23 @@ std::vector<PortReport> LiveDirector::ports() {
   return out;
 }
 
-std::uint64_t LiveDirector::live_flows(const std::string& pool, const std::string& backend) {
-  const auto id = parts_.builder.backend_id(pool, backend);
-  if (!id) return 0;
-  std::uint64_t sum = 0;
+FlowsLeft LiveDirector::flows_left(const std::string& pool, const std::string& backend) {
+  const Published published = this->published();
+  const Pool* found = published.version == nullptr ? nullptr : published.version->site.find_pool(pool);
+  if (found == nullptr) return {};
+  const auto id = backend_id(*published.version, *published.snapshot, pool, backend);
+  return id ? count_flows(*found, *id) : FlowsLeft{};
+}
+
+FlowsLeft LiveDirector::count_flows(const Pool& pool, BackendId backend) const {
+  FlowsLeft out;
   const auto now_ms = parts_.workers.clock().now_ms();
-  for (std::size_t i = 0; i < parts_.workers.size(); ++i) sum += parts_.workers.flows(i).count(*id, now_ms);
-  return sum;
+  for (std::size_t i = 0; i < parts_.workers.size(); ++i) {
+    const auto counted = parts_.workers.flows(i).count(backend, now_ms, pool.timeouts.closing_ms);
+    out.open += counted.open;
+    out.closing += counted.ending;
+  }
+  return out;
 }
 
 std::chrono::seconds LiveDirector::uptime() {

@@ -1,25 +1,26 @@
 // Live director: what the running daemon can tell of itself, gathered from its parts when asked.
 // What: adds up the workers' counters, counts flows, and asks ports, neighbours and health.
 // Cost: readers pay; no worker is asked anything.
-// Thread: with the control lock held, as Live says; so is site_changed().
+// Thread: any.
 #pragma once
 
 #include <chrono>
+#include <memory>
+#include <mutex>
 
 #include "command/live.h"
 #include "control/health.h"
 #include "control/neighbours.h"
 #include "io/ports.h"
 #include "io/workers.h"
+#include "snapshot/snapshot.h"
 #include "state/site_version.h"
-#include "state/snapshot_builder.h"
 
 namespace guideway {
 
 struct LiveParts {
   const Ports& ports;
   const Workers& workers;
-  const SnapshotBuilder& builder;
   const Neighbours& neighbours;
   HealthChecker& health;
 };
@@ -28,8 +29,8 @@ class LiveDirector final : public Live {
  public:
   explicit LiveDirector(const LiveParts& parts) : parts_(parts) {}
 
-  // Control: the site whose names the reports use.
-  void site_changed(const SiteVersion& version) { site_ = version.site; }
+  // The site whose names the reports use, and what was built from it.
+  void site_changed(std::shared_ptr<const SiteVersion> version, std::shared_ptr<const Snapshot> snapshot);
 
   StatsReport stats() override;
   std::vector<HealthReport> health() override { return parts_.health.reports(); }
@@ -38,16 +39,24 @@ class LiveDirector final : public Live {
   std::vector<PortReport> ports() override;
   std::vector<NextHopReport> next_hops() override { return parts_.neighbours.reports(); }
   HealthView health_view() override { return parts_.health.view(); }
-  std::uint64_t live_flows(const std::string& pool, const std::string& backend) override;
+  FlowsLeft flows_left(const std::string& pool, const std::string& backend) override;
   std::chrono::seconds uptime() override;
   std::size_t memory_bytes() override;
 
  private:
-  BackendStats backend_stats(const std::string& pool, const Backend& backend);
-  ServiceStats service_stats(const std::string& service);
+  // A site and its snapshot; both empty until the first.
+  struct Published {
+    std::shared_ptr<const SiteVersion> version;
+    std::shared_ptr<const Snapshot> snapshot;
+  };
+  [[nodiscard]] Published published() const;
+  [[nodiscard]] BackendStats backend_stats(const Pool& pool, const Backend& backend, BackendId id) const;
+  [[nodiscard]] ServiceStats service_stats(const SnapshotService& service) const;
+  [[nodiscard]] FlowsLeft count_flows(const Pool& pool, BackendId backend) const;
 
   LiveParts parts_;
-  Site site_;
+  mutable std::mutex mutex_;  // guards the next
+  Published published_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 

@@ -101,14 +101,20 @@ BackendId FlowTable::find(std::uint64_t hash, std::uint32_t now_ms) const {
   return entry ? entry.backend() : no_backend;
 }
 
-std::size_t FlowTable::count(BackendId backend, std::uint32_t now_ms) const {
+FlowTable::Count FlowTable::count(BackendId backend, std::uint32_t now_ms,
+                                  std::uint32_t closing_timeout_ms) const {
   const std::uint64_t id = ~std::uint64_t{to_index(backend)} & id_mask;
-  std::size_t flows = 0;
+  const auto quiet_left = (static_cast<std::int64_t>(closing_timeout_ms) - quiet_ms) >> tick_shift;
+  Count flows;
   for (std::size_t i = 0; i < bucket_count_; ++i) {
     for (unsigned slot = 0; slot < bucket_slots; ++slot) {
       const std::uint64_t word = buckets_[i].word[slot].load(std::memory_order_relaxed);
       if (word == 0 || (word & id_mask) != id) continue;
-      if (!expired(buckets_[i].mark[slot].load(std::memory_order_relaxed), now_ms)) ++flows;
+      const std::uint32_t mark = buckets_[i].mark[slot].load(std::memory_order_relaxed);
+      if (expired(mark, now_ms)) continue;
+      const FlowClass flow_class = class_of(mark);
+      const bool ends = flow_class == FlowClass::closing || flow_class == FlowClass::reset;
+      ++(ends && ticks_left(mark, now_ms) < quiet_left ? flows.ending : flows.open);
     }
   }
   return flows;

@@ -97,8 +97,15 @@ class FlowTable {
 
   // any thread: the backend of a live flow; no_backend where there is none.
   [[nodiscard]] BackendId find(std::uint64_t hash, std::uint32_t now_ms) const;
-  // any thread: live flows of one backend. Reads the whole table, so it is for control.
-  [[nodiscard]] std::size_t count(BackendId backend, std::uint32_t now_ms) const;
+  // any thread: live flows of one backend. `closing_timeout_ms`: what those after a FIN or RST were given. Reads the
+  // whole table, so it is for control.
+  struct Count {
+    std::size_t open = 0;    // half closed ones that still carry packets are open, too
+    std::size_t ending = 0;  // a FIN or RST was seen, and nothing for `quiet_ms` since
+    [[nodiscard]] std::size_t all() const { return open + ending; }
+  };
+  static constexpr std::uint32_t quiet_ms = 3000;
+  [[nodiscard]] Count count(BackendId backend, std::uint32_t now_ms, std::uint32_t closing_timeout_ms) const;
   [[nodiscard]] std::size_t memory_bytes() const { return bucket_count_ * sizeof(Bucket); }
   [[nodiscard]] std::size_t capacity() const { return bucket_count_ * 4; }  // nominal flows
 

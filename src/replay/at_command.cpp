@@ -22,7 +22,8 @@ class ReplayContext final : public Context {
   ReplayContext(ReplayDirector& director, std::chrono::milliseconds now) : director_(director), now_(now) {}
 
   const SiteVersion& version() override { return director_.store().current(); }
-  HealthView health() override { return director_.health(); }
+  const HealthView& health() override { return director_.health(); }
+  RecentRows& recent_rows() override { return *director_.store().recent_rows(); }
   const DirectorConfig& director() override { return director_.config(); }
   Result<Plan> plan(const Change& change) override { return director_.store().plan(change, health()); }
   Result<Plan> commit(const Change& change, const CommitOptions& options) override {

@@ -45,7 +45,7 @@ DirectorConfig replay_defaults() {
 ReplayDirector::ReplayDirector(Store store, DirectorConfig config, rte_mempool* mbufs)
     : config_(std::move(config)),
       store_(std::move(store)),
-      builder_(OuterSources{config_.source_ipv4, config_.source_ipv6}, next_hops_),
+      builder_(OuterSources{config_.source_ipv4, config_.source_ipv6}, next_hops_, store_.recent_rows()),
       flows_(config_.flow_table_entries),
       pipeline_({ports_, next_hops_, counters_, flows_, mbufs, {}}) {
   fill_ports();

@@ -9,7 +9,7 @@
 #include <variant>
 
 #include "guideway/result.h"
-#include "state/site.h"
+#include "state/site_version.h"
 
 namespace guideway {
 
@@ -40,9 +40,11 @@ struct AddService {
 struct RemoveService {
   std::string name;
 };
+// apply; several changes are one deal.
 struct ReplaceSite {
   Site site;
-};  // apply; several changes are one deal
+  Seatings seatings = {};  // brought along from another director; the other pools' are dealt
+};
 
 using Change = std::variant<AddBackend, RemoveBackend, SetBackendState, SetBackendWeight, AddPool, RemovePool,
                             AddService, RemoveService, ReplaceSite>;

@@ -195,7 +195,7 @@ Result<DirectorConfig> parse_director(std::string_view toml, std::string_view na
 }
 
 Result<DirectorConfig> read_director(const std::string& path) {
-  auto text = read_document(path);
+  auto text = read_text(path);
   if (!text) return tl::unexpected(std::move(text.error()));
   return parse_director(*text, path);
 }

@@ -13,28 +13,12 @@
 #include <cstring>
 #include <optional>
 
+#include "guideway/fd.h"
+
 namespace guideway {
 namespace {
 
 constexpr std::size_t file_size_max = 256U << 20;
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  [[nodiscard]] int get() const { return fd_; }
-  [[nodiscard]] bool ok() const { return fd_ >= 0; }
-
- private:
-  int fd_;
-};
 
 tl::unexpected<Error> failed(std::string_view action, std::string where, int error) {
   std::string_view next = "check the disk and the directory's permissions";
@@ -45,7 +29,7 @@ tl::unexpected<Error> failed(std::string_view action, std::string where, int err
 
 class Directory final : public Disk {
  public:
-  Directory(std::filesystem::path path, Descriptor directory, Descriptor lock)
+  Directory(std::filesystem::path path, Fd directory, Fd lock)
       : path_(std::move(path)), directory_(std::move(directory)), lock_(std::move(lock)) {}
 
   Result<std::vector<std::string>> list() override {
@@ -58,8 +42,8 @@ class Directory final : public Disk {
   }
 
   Result<std::string> read(const std::string& name) override {
-    const Descriptor file(::openat(directory_.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    if (!file.ok()) return failed("open the file", place(name), errno);
+    const Fd file(::openat(directory_.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!file) return failed("open the file", place(name), errno);
     struct stat status {};
     if (::fstat(file.get(), &status) != 0) return failed("read the file", place(name), errno);
     if (!S_ISREG(status.st_mode) || static_cast<std::size_t>(status.st_size) > file_size_max)
@@ -78,9 +62,9 @@ class Directory final : public Disk {
   }
 
   Result<void> write(const std::string& name, std::string_view bytes) override {
-    const Descriptor file(::openat(directory_.get(), name.c_str(),
-                                   O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0640));
-    if (!file.ok()) return failed("create the file", place(name), errno);
+    const Fd file(::openat(directory_.get(), name.c_str(),
+                           O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0640));
+    if (!file) return failed("create the file", place(name), errno);
     while (!bytes.empty()) {
       const ssize_t n = ::write(file.get(), bytes.data(), bytes.size());
       if (n < 0 && errno == EINTR) continue;
@@ -112,7 +96,7 @@ class Directory final : public Disk {
 
  private:
   std::filesystem::path path_;
-  Descriptor directory_, lock_;
+  Fd directory_, lock_;
 };
 
 // The process that wrote its number into the lock file.
@@ -124,10 +108,10 @@ std::string holder_of(int lock) {
   return error == std::errc{} && end != text.data() ? fmt::format("process {}", pid) : "another process";
 }
 
-Result<Descriptor> lock_in(const Descriptor& directory, const std::filesystem::path& path) {
+Result<Fd> lock_in(const Fd& directory, const std::filesystem::path& path) {
   const std::string where = (path / "lock").string();
-  Descriptor lock(::openat(directory.get(), "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640));
-  if (!lock.ok()) return failed("open the lock file", where, errno);
+  Fd lock(::openat(directory.get(), "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640));
+  if (!lock) return failed("open the lock file", where, errno);
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return failed("lock the directory", where, errno);
     return fail(ErrorKind::refused, fmt::format("the state directory is in use by {}", holder_of(lock.get())),
@@ -146,8 +130,8 @@ Result<std::unique_ptr<Disk>> open_directory(const std::filesystem::path& direct
   const bool created = std::filesystem::create_directories(directory, error);
   if (error) return failed("create the state directory", directory.string(), error.value());
   if (created) std::filesystem::permissions(directory, std::filesystem::perms(0750), error);
-  Descriptor opened(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!opened.ok()) return failed("open the state directory", directory.string(), errno);
+  Fd opened(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!opened) return failed("open the state directory", directory.string(), errno);
   auto lock = lock_in(opened, directory);
   if (!lock) return tl::unexpected(std::move(lock.error()));
   return std::make_unique<Directory>(directory, std::move(opened), std::move(*lock));

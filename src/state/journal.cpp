@@ -10,6 +10,7 @@
 #include <set>
 
 #include "state/seating_file.h"
+#include "state/seatings.h"
 #include "state/version_file.h"
 
 namespace guideway {
@@ -40,19 +41,6 @@ std::optional<Epoch> epoch_in(std::string_view name) {
 bool is_unfinished(std::string_view name) {
   return name.ends_with(unfinished_suffix) &&
          (name.starts_with(version_prefix) || name.starts_with(seating_prefix));
-}
-
-// A seating that fits its pool: the same members, seed and rows.
-bool belongs(const Seating& seating, const Site& site, const Pool& pool) {
-  if (seating.seed != site.seed_of(pool) || seating.row_count != pool.rows ||
-      seating.members.size() != pool.backends.size())
-    return false;
-  return std::all_of(pool.backends.begin(), pool.backends.end(), [&](const Backend& backend) {
-    const auto found =
-        std::lower_bound(seating.members.begin(), seating.members.end(), backend.name,
-                         [](const Member& member, const std::string& name) { return member.name < name; });
-    return found != seating.members.end() && found->name == backend.name && found->weight == backend.weight;
-  });
 }
 
 }  // namespace
@@ -112,7 +100,7 @@ struct Journal::Impl {
     for (const Pool& pool : out.site.pools) {
       auto seating = load_seating(file->seatings[pool.name]);
       if (!seating) return tl::unexpected(std::move(seating.error()));
-      if (!belongs(**seating, out.site, pool))
+      if (!fits(**seating, out.site, pool))
         return fail(ErrorKind::internal,
                     fmt::format("the seating of pool \"{}\" is not of its backends", pool.name),
                     disk->place(name));

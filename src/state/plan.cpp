@@ -90,6 +90,12 @@ void count_breaking(const PoolView& before, const PoolView& after, const std::ve
     if (!rows_decide || to[member] == no_member || before.status[member].health == Health::down) return false;
     return !rows_kept || !has_hop(after.rows[row], to[member]);
   };
+  // Hops carry the flows of one deal. Whether any is left from before the last one, nobody knows: told, not refused.
+  const auto is_forgotten = [&](MemberIndex former, std::uint32_t row) {
+    return rows_decide && rows_kept && former != no_member && to[former] != no_member &&
+           before.status[former].state != BackendState::disabled && has_hop(before.rows[row], former) &&
+           !has_hop(after.rows[row], to[former]);
+  };
   for (std::uint32_t row = 0; row < before.row_count(); ++row) {
     const MemberIndex first = before.first(row), holder = before.seating->holder[row],
                       former = before.seating->former[row];
@@ -100,7 +106,10 @@ void count_breaking(const PoolView& before, const PoolView& after, const std::ve
     if (first_lost) breaks[first] = true;
     if (holder_lost) breaks[holder] = true;
     if (former_lost) breaks[former] = true;
-    if (first_lost || holder_lost || former_lost) ++out.rows_breaking;
+    if (first_lost || holder_lost || former_lost)
+      ++out.rows_breaking;
+    else if (is_forgotten(former, row))
+      ++out.rows_forgotten;
   }
   for (std::size_t i = 0; i < breaks.size(); ++i)
     if (breaks[i]) out.breaking.push_back(before.name(static_cast<MemberIndex>(i)));
@@ -182,6 +191,14 @@ PoolMoves pool_moves(const SiteVersion& before, const SiteVersion& after, const 
   return out;
 }
 
+std::string forgotten_sentence(const PoolMoves& moves) {
+  return fmt::format(
+      "pool \"{}\" keeps no flow table, and its rows remember one deal: on {} of {} of them connections that "
+      "began "
+      "before the last deal may break; make deals (add, remove, weight) as far apart as connections live",
+      moves.pool, moves.rows_forgotten, moves.rows);
+}
+
 void compare_services(const Site& before, const Site& after, Plan& out) {
   std::map<std::string_view, const Service*> now;
   for (const Service& service : after.services) now.emplace(service.name, &service);
@@ -217,6 +234,8 @@ Plan compared(const SiteVersion& before, SiteVersion after, const HealthView& he
     if (pool_changes(before, after, name, pair.first, pair.second))
       out.pools.push_back(pool_moves(before, after, name, health, recent));
   compare_services(before.site, after.site, out);
+  for (const PoolMoves& moves : out.pools)
+    if (moves.rows_forgotten > 0) out.warnings.push_back(forgotten_sentence(moves));
   for (std::string& warning : warnings_of(after.site)) out.warnings.push_back(std::move(warning));
   out.after = std::move(after);
   return out;
@@ -226,7 +245,11 @@ Result<Plan> plan(const SiteVersion& before, const HealthView& health, const Cha
                   RecentRows& recent) {
   auto site = applied(before.site, change);
   if (!site) return tl::unexpected(std::move(site.error()));
-  if (*site == before.site) {
+  auto seatings = dealt_seatings(before, *site);
+  if (const auto* replace = std::get_if<ReplaceSite>(&change); seatings && replace != nullptr)
+    seatings = with_imported(std::move(*seatings), replace->seatings, *site);
+  if (!seatings) return tl::unexpected(std::move(seatings.error()));
+  if (*site == before.site && *seatings == before.seatings) {
     Plan out;
     out.before = out.after = before;
     out.no_op = true;
@@ -234,8 +257,6 @@ Result<Plan> plan(const SiteVersion& before, const HealthView& health, const Cha
   }
   SiteVersion after;
   after.epoch = Epoch{to_index(before.epoch) + 1};
-  auto seatings = dealt_seatings(before, *site);
-  if (!seatings) return tl::unexpected(std::move(seatings.error()));
   after.seatings = std::move(*seatings);
   after.site = std::move(*site);
   return compared(before, std::move(after), health, recent);

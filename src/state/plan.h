@@ -19,17 +19,17 @@ namespace guideway {
 // Health by pool and backend name; what is not named is unknown (counts as health.initial).
 using HealthView = std::map<std::string, std::map<std::string, Health>>;
 
-// The rows of one pool as a site version and a health view make them.
-[[nodiscard]] std::vector<Row> rows_of(const SiteVersion& version, const Pool& pool,
-                                       const HealthView& health);
 [[nodiscard]] std::vector<MemberStatus> statuses_of(const Seating& seating, const Pool& pool,
                                                     const HealthView& health);
+// The rows of one pool as a site version and a health view make them; `recent` only saves time.
+[[nodiscard]] RecentRows::Shared rows_of(const SiteVersion& version, const Pool& pool,
+                                         const HealthView& health, RecentRows& recent);
 // Rows digest as things are, and site digest (every backend up), of one pool and of the whole site (over the
-// pools in name order as pairs of XXH3(name, 0) and digest).
-[[nodiscard]] std::uint64_t site_digest(const SiteVersion& version);
-[[nodiscard]] std::uint64_t site_digest(const SiteVersion& version, const Pool& pool);
-// The whole site's from its pools', by name.
-[[nodiscard]] std::uint64_t site_digest(const std::map<std::string, std::uint64_t>& pools);
+// pools in name order as pairs of XXH3(name, 0) and digest). `recent` only saves time.
+[[nodiscard]] std::uint64_t rows_digest(const SiteVersion& version, const Pool& pool,
+                                        const HealthView& health, RecentRows& recent);
+[[nodiscard]] std::uint64_t site_digest(const SiteVersion& version, const Pool& pool, RecentRows& recent);
+[[nodiscard]] std::uint64_t site_digest(const SiteVersion& version, RecentRows& recent);
 
 struct BackendMoves {
   std::string pool, backend;
@@ -45,7 +45,9 @@ struct PoolMoves {
   std::uint32_t first_moved = 0;  // rows whose new flows go elsewhere
   std::uint32_t rows_breaking =
       0;  // rows with a present hop that may have live flows and would be in no new hop
-  std::vector<std::string> breaking;   // those backends
+  std::vector<std::string> breaking;  // those backends
+  // Without a flow table: rows whose former is no hop any more, so that what began before the last deal may break.
+  std::uint32_t rows_forgotten = 0;
   std::vector<BackendMoves> backends;  // every backend of before and after, name order
 };
 

@@ -1,5 +1,6 @@
 #include "state/pool_rows.h"
 
+#include <map>
 #include <unordered_map>
 
 #include "tables/xxh3.h"
@@ -45,19 +46,28 @@ std::vector<MemberStatus> statuses_of(const Seating& seating, const Pool& pool, 
   return out;
 }
 
-std::vector<Row> rows_of(const SiteVersion& version, const Pool& pool, const HealthView& health) {
-  const auto seating = version.seatings.find(pool.name);
-  if (seating == version.seatings.end()) return {};
-  return build_rows(*seating->second, statuses_of(*seating->second, pool, health), pool.hop_rules);
+RecentRows::Shared rows_of(const SiteVersion& version, const Pool& pool, const HealthView& health,
+                           RecentRows& recent) {
+  const auto& seating = version.seatings.at(pool.name);
+  return recent.get(seating, statuses_of(*seating, pool, health), pool.hop_rules);
 }
 
-std::uint64_t site_digest(const SiteVersion& version, const Pool& pool) {
-  const auto seating = version.seatings.find(pool.name);
-  if (seating == version.seatings.end()) return 0;
-  return site_digest(*seating->second, states_of(*seating->second, pool), pool.hop_rules);
+std::uint64_t rows_digest(const SiteVersion& version, const Pool& pool, const HealthView& health,
+                          RecentRows& recent) {
+  const auto& seating = version.seatings.at(pool.name);
+  return recent.digest(seating, statuses_of(*seating, pool, health), pool.hop_rules);
 }
 
-std::uint64_t site_digest(const std::map<std::string, std::uint64_t>& pools) {
+std::uint64_t site_digest(const SiteVersion& version, const Pool& pool, RecentRows& recent) {
+  const auto& seating = version.seatings.at(pool.name);
+  std::vector<MemberStatus> all_up;
+  for (const BackendState state : states_of(*seating, pool)) all_up.push_back({state, Health::up});
+  return recent.digest(seating, all_up, pool.hop_rules);
+}
+
+std::uint64_t site_digest(const SiteVersion& version, RecentRows& recent) {
+  std::map<std::string_view, std::uint64_t> pools;
+  for (const Pool& pool : version.site.pools) pools.emplace(pool.name, site_digest(version, pool, recent));
   std::string pairs;
   const auto put = [&pairs](std::uint64_t value) {
     for (unsigned shift = 0; shift < 64; shift += 8) pairs += static_cast<char>(value >> shift);
@@ -67,12 +77,6 @@ std::uint64_t site_digest(const std::map<std::string, std::uint64_t>& pools) {
     put(digest);
   }
   return xxh3(pairs, 0);
-}
-
-std::uint64_t site_digest(const SiteVersion& version) {
-  std::map<std::string, std::uint64_t> pools;
-  for (const Pool& pool : version.site.pools) pools.emplace(pool.name, site_digest(version, pool));
-  return site_digest(pools);
 }
 
 }  // namespace guideway

@@ -1,13 +1,20 @@
-// Recent rows: the rows of the last few pools that were looked at.
+// Recent rows: the rows of the last few pools that were looked at, and the digests of all that still matter.
+// What: rows by (seating, status, rules), made from those of the same seating by touching only what changed; digests
+//       kept as long as the seating lives.
 // Why:  a change is planned, carried out and built into a snapshot over the same rows; building them from nothing
-//       costs tens of milliseconds with hundreds of backends, taking them over from a drain before costs one.
-// Cost: `kept` vectors of rows, 0.5 MB each at 65,537 rows.
+//       costs tens of milliseconds with hundreds of backends, taking them over from a drain before costs one. A digest
+//       costs a pass over all rows, which a scrape or a status must not pay for pools that stand still.
+// Cost: `kept` vectors of rows, 0.5 MB each at 65,537 rows; `digests_kept` digests a seating.
 // Not:  a source of truth: rows are a pure function of what is asked with.
-// Thread: control.
+// Thread: any; rows are built outside its lock.
 #pragma once
 
+#include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <vector>
 
 #include "guideway/rows.h"
@@ -17,20 +24,39 @@ namespace guideway {
 class RecentRows {
  public:
   using Shared = std::shared_ptr<const std::vector<Row>>;
-  static constexpr std::size_t kept = 4;
+  using SharedSeating = std::shared_ptr<const Seating>;
+  static constexpr std::size_t kept = 4, digests_kept = 4;
 
   // The same as build_rows(*seating, status, rules).
-  [[nodiscard]] Shared get(const std::shared_ptr<const Seating>& seating,
-                           const std::vector<MemberStatus>& status, const HopRules& rules);
+  [[nodiscard]] Shared get(const SharedSeating& seating, const std::vector<MemberStatus>& status,
+                           const HopRules& rules);
+  // Likewise, only where they are at hand; nullptr else.
+  [[nodiscard]] Shared find(const SharedSeating& seating, const std::vector<MemberStatus>& status,
+                            const HopRules& rules);
+  // rows_digest of these rows.
+  [[nodiscard]] std::uint64_t digest(const SharedSeating& seating, const std::vector<MemberStatus>& status,
+                                     const HopRules& rules);
 
  private:
+  template <class Value>
   struct Entry {
-    std::shared_ptr<const Seating> seating;  // held, so that its address is not used again
     std::vector<MemberStatus> status;
     HopRules rules;
-    Shared rows;
+    Value value;
+    [[nodiscard]] bool is_of(const std::vector<MemberStatus>& other, const HopRules& other_rules) const {
+      return rules == other_rules && status == other;
+    }
   };
-  std::deque<Entry> entries_;  // newest first
+  struct RowsEntry : Entry<Shared> {
+    SharedSeating seating;  // held, so that its address is not used again
+  };
+
+  Shared find_locked(const SharedSeating& seating, const std::vector<MemberStatus>& status,
+                     const HopRules& rules);
+
+  std::mutex mutex_;            // guards what follows
+  std::deque<RowsEntry> rows_;  // newest first
+  std::map<std::weak_ptr<const Seating>, std::deque<Entry<std::uint64_t>>, std::owner_less<>> digests_;
 };
 
 }  // namespace guideway

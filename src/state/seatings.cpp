@@ -1,5 +1,7 @@
 #include "state/seatings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_map>
 
@@ -52,6 +54,18 @@ std::shared_ptr<const Seating> restored(const Pool& pool, const std::shared_ptr<
 
 }  // namespace
 
+bool fits(const Seating& seating, const Site& site, const Pool& pool) {
+  if (seating.seed != site.seed_of(pool) || seating.row_count != pool.rows ||
+      seating.members.size() != pool.backends.size())
+    return false;
+  return std::all_of(pool.backends.begin(), pool.backends.end(), [&](const Backend& backend) {
+    const auto found =
+        std::lower_bound(seating.members.begin(), seating.members.end(), backend.name,
+                         [](const Member& member, const std::string& name) { return member.name < name; });
+    return found != seating.members.end() && found->name == backend.name && found->weight == backend.weight;
+  });
+}
+
 Result<Seatings> dealt_seatings(const SiteVersion& before, const Site& after) {
   Seatings out;
   for (const Pool& pool : after.pools) {
@@ -69,6 +83,24 @@ Result<Seatings> dealt_seatings(const SiteVersion& before, const Site& after) {
     out.emplace(pool.name, std::make_shared<const Seating>(std::move(*seating)));
   }
   return out;
+}
+
+Result<Seatings> with_imported(Seatings dealt, const Seatings& imported, const Site& site) {
+  for (const auto& [name, seating] : imported) {
+    const Pool* pool = site.find_pool(name);
+    const std::string where = fmt::format("seating of pool \"{}\"", name);
+    if (pool == nullptr)
+      return fail(ErrorKind::invalid, "the site has no such pool", where,
+                  "export site and seatings together");
+    if (auto good = check_seating(*seating); !good)
+      return fail(ErrorKind::invalid, std::move(good.error().what), where, "export it again");
+    if (!fits(*seating, site, *pool))
+      return fail(ErrorKind::invalid, "it is not of the pool's backends, weights, seed and rows", where,
+                  "export site and seatings together, or apply the site as TOML to have the seats dealt");
+    auto& present = dealt.at(name);
+    if (!(*present == *seating)) present = seating;
+  }
+  return dealt;
 }
 
 Seatings restored_seatings(const SiteVersion& present, const SiteVersion& earlier) {

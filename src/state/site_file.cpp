@@ -266,7 +266,7 @@ Result<ParsedSite> parse_site(std::string_view toml, std::string_view name) {
 }
 
 Result<ParsedSite> read_site(const std::string& path) {
-  auto text = read_document(path);
+  auto text = read_text(path);
   if (!text) return tl::unexpected(text.error());
   return parse_site(*text, path);
 }

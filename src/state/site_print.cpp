@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-std::string quoted(std::string_view text) {
+std::string toml_string(std::string_view text) {
   std::string out = "\"";
   for (char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -38,11 +38,11 @@ class Lines {
   std::string text_;
 };
 
-const auto number = [](auto value) { return fmt::format("{}", value); };
-const auto flag = [](bool value) -> std::string { return value ? "true" : "false"; };
-const auto in_words = [](auto value) { return quoted(word(value)); };
-const auto span = [](auto value) { return quoted(print_duration(milliseconds(value))); };
-const auto seed_text = [](std::uint64_t seed) { return fmt::format("\"0x{:016x}\"", seed); };
+const auto print_number = [](auto value) { return fmt::format("{}", value); };
+const auto print_flag = [](bool value) -> std::string { return value ? "true" : "false"; };
+const auto in_words = [](auto value) { return toml_string(word(value)); };
+const auto print_span = [](auto value) { return toml_string(print_duration(milliseconds(value))); };
+const auto print_seed = [](std::uint64_t seed) { return fmt::format("\"0x{:016x}\"", seed); };
 
 // An inline table of the values that are not the default; nothing when all are.
 class InlineTable {
@@ -64,14 +64,14 @@ void print(Lines& lines, const HealthCheck& health) {
   const HealthCheck standard;
   InlineTable table;
   table.unless_default("type", health.type, standard.type, in_words);
-  table.unless_default("port", health.port, standard.port, number);
-  table.unless_default("path", health.path, standard.path, quoted);
-  table.unless_default("host", health.host, standard.host, quoted);
-  table.unless_default("interval", health.interval, standard.interval, span);
-  table.unless_default("timeout", health.timeout, standard.timeout, span);
-  table.unless_default("rise", health.rise, standard.rise, number);
-  table.unless_default("fall", health.fall, standard.fall, number);
-  table.unless_default("through_tunnel", health.through_tunnel, standard.through_tunnel, flag);
+  table.unless_default("port", health.port, standard.port, print_number);
+  table.unless_default("path", health.path, standard.path, toml_string);
+  table.unless_default("host", health.host, standard.host, toml_string);
+  table.unless_default("interval", health.interval, standard.interval, print_span);
+  table.unless_default("timeout", health.timeout, standard.timeout, print_span);
+  table.unless_default("rise", health.rise, standard.rise, print_number);
+  table.unless_default("fall", health.fall, standard.fall, print_number);
+  table.unless_default("through_tunnel", health.through_tunnel, standard.through_tunnel, print_flag);
   table.unless_default("initial", health.initial, standard.initial, in_words);
   table.print_to(lines, "health");
 }
@@ -79,38 +79,38 @@ void print(Lines& lines, const HealthCheck& health) {
 void print(Lines& lines, const FlowTimeouts& timeouts) {
   const FlowTimeouts standard;
   InlineTable table;
-  table.unless_default("new", timeouts.fresh_ms, standard.fresh_ms, span);
-  table.unless_default("established", timeouts.established_ms, standard.established_ms, span);
-  table.unless_default("closing", timeouts.closing_ms, standard.closing_ms, span);
-  table.unless_default("udp", timeouts.udp_ms, standard.udp_ms, span);
+  table.unless_default("new", timeouts.fresh_ms, standard.fresh_ms, print_span);
+  table.unless_default("established", timeouts.established_ms, standard.established_ms, print_span);
+  table.unless_default("closing", timeouts.closing_ms, standard.closing_ms, print_span);
+  table.unless_default("udp", timeouts.udp_ms, standard.udp_ms, print_span);
   table.print_to(lines, "timeouts");
 }
 
 void print(Lines& lines, const Backend& backend) {
   const Backend standard;
   lines.raw("\n[[pool.backend]]\n");
-  lines.add("name", quoted(backend.name));
-  lines.add("address", quoted(backend.address.text()));
-  lines.unless_default("weight", backend.weight, standard.weight, number);
+  lines.add("name", toml_string(backend.name));
+  lines.add("address", toml_string(backend.address.text()));
+  lines.unless_default("weight", backend.weight, standard.weight, print_number);
   lines.unless_default("state", backend.state, standard.state, in_words);
 }
 
 void print(Lines& lines, const Pool& pool) {
   const Pool standard;
   lines.raw("\n[[pool]]\n");
-  lines.add("name", quoted(pool.name));
+  lines.add("name", toml_string(pool.name));
   lines.unless_default("encapsulation", pool.encapsulation, standard.encapsulation, in_words);
-  lines.unless_default("rows", pool.rows, standard.rows, number);
+  lines.unless_default("rows", pool.rows, standard.rows, print_number);
   lines.unless_default("affinity", pool.affinity, standard.affinity, in_words);
-  lines.unless_default("hops", pool.hop_rules.hops, standard.hop_rules.hops, number);
-  lines.unless_default("panic", pool.hop_rules.panic, standard.hop_rules.panic, number);
+  lines.unless_default("hops", pool.hop_rules.hops, standard.hop_rules.hops, print_number);
+  lines.unless_default("panic", pool.hop_rules.panic, standard.hop_rules.panic, print_number);
   lines.unless_default("none_healthy", pool.hop_rules.none_healthy, standard.hop_rules.none_healthy,
                        in_words);
   lines.unless_default("deal", pool.deal, standard.deal, in_words);
-  if (pool.seed) lines.add("seed", seed_text(*pool.seed));
+  if (pool.seed) lines.add("seed", print_seed(*pool.seed));
   if (!pool.copy_tos) lines.add("tos", "\"zero\"");
-  lines.unless_default("flow_table", pool.flow_table, standard.flow_table, flag);
-  lines.unless_default("gue_port", pool.gue_port, standard.gue_port, number);
+  lines.unless_default("flow_table", pool.flow_table, standard.flow_table, print_flag);
+  lines.unless_default("gue_port", pool.gue_port, standard.gue_port, print_number);
   lines.unless_default("too_big", pool.too_big, standard.too_big, in_words);
   lines.unless_default("on_down", pool.on_down, standard.on_down, in_words);
   print(lines, pool.timeouts);
@@ -132,13 +132,13 @@ std::string ports_text(const std::vector<PortRange>& ports) {
 void print(Lines& lines, const Service& service) {
   const Service standard;
   lines.raw("\n[[service]]\n");
-  lines.add("name", quoted(service.name));
+  lines.add("name", toml_string(service.name));
   lines.add("address", service.prefix_length == prefix_length_max(service.address.family)
-                           ? quoted(service.address.text())
+                           ? toml_string(service.address.text())
                            : fmt::format("\"{}/{}\"", service.address.text(), service.prefix_length));
-  lines.add("protocol", quoted(protocol_word(service.protocol)));
+  lines.add("protocol", toml_string(protocol_word(service.protocol)));
   lines.add("ports", ports_text(service.ports));
-  lines.add("pool", quoted(service.pool));
+  lines.add("pool", toml_string(service.pool));
   lines.unless_default("unmatched", service.unmatched, standard.unmatched, in_words);
   lines.unless_default("ping", service.ping, standard.ping, in_words);
 }
@@ -147,7 +147,7 @@ void print(Lines& lines, const Service& service) {
 
 std::string print_site(const Site& site) {
   Lines lines;
-  if (site.hash_seed) lines.add("hash_seed", seed_text(*site.hash_seed));
+  if (site.hash_seed) lines.add("hash_seed", print_seed(*site.hash_seed));
   for (const Pool& pool : site.pools) print(lines, pool);
   for (const Service& service : site.services) print(lines, service);
   return lines.take();

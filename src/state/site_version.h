@@ -12,10 +12,13 @@
 
 namespace guideway {
 
+// By pool name; unchanged ones are shared.
+using Seatings = std::map<std::string, std::shared_ptr<const Seating>>;
+
 struct SiteVersion {
   Epoch epoch{};
   Site site;
-  std::map<std::string, std::shared_ptr<const Seating>> seatings;  // by pool name; unchanged ones are shared
+  Seatings seatings;
 };
 
 }  // namespace guideway

@@ -109,9 +109,11 @@ struct SnapshotBuilder::Impl {
     return out;
   }
 
-  // From the pool's rows before, where only states and health changed: recent rows are few, pools can be many.
+  // What was planned is at hand. Else from the pool's rows before, where only states and health changed: recent
+  // rows are few, pools can be many.
   std::vector<Row> rows_for(const Pool& pool, const std::shared_ptr<const Seating>& seating,
                             const std::vector<MemberStatus>& status, const BuiltPool* old) const {
+    if (const auto planned = recent->find(seating, status, pool.hop_rules)) return *planned;
     if (old == nullptr || old->seating != seating || !(old->pool.hop_rules == pool.hop_rules))
       return *recent->get(seating, status, pool.hop_rules);
     std::vector<Row> rows = old->built->rows;
@@ -210,22 +212,6 @@ Result<std::shared_ptr<const Snapshot>> SnapshotBuilder::build(const SiteVersion
   }
   out->lookup = ServiceTable::build(rules);
   return out;
-}
-
-std::optional<BackendId> SnapshotBuilder::backend_id(const std::string& pool,
-                                                     const std::string& backend) const {
-  const auto found = impl_->pools.find(pool);
-  if (found == impl_->pools.end()) return std::nullopt;
-  const auto& members = found->second.seating->members;
-  const auto member =
-      std::lower_bound(members.begin(), members.end(), backend,
-                       [](const Member& m, const std::string& name) { return m.name < name; });
-  if (member == members.end() || member->name != backend) return std::nullopt;
-  return found->second.built->backends[static_cast<std::size_t>(member - members.begin())].id;
-}
-
-std::optional<ServiceId> SnapshotBuilder::service_id(const std::string& service) const {
-  return impl_->service_ids.find(service);
 }
 
 }  // namespace guideway

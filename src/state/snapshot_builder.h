@@ -31,10 +31,6 @@ class SnapshotBuilder {
   [[nodiscard]] Result<std::shared_ptr<const Snapshot>> build(const SiteVersion& version,
                                                               const HealthView& health,
                                                               std::chrono::milliseconds now);
-  // Names behind the ids of the newest snapshot, for stats.
-  [[nodiscard]] std::optional<BackendId> backend_id(const std::string& pool,
-                                                    const std::string& backend) const;
-  [[nodiscard]] std::optional<ServiceId> service_id(const std::string& service) const;
 
  private:
   struct Impl;

@@ -27,12 +27,13 @@ Error force_wanted(const Plan& plan) {
 }
 
 // Epoch 1 of a journal that has no version yet.
-Result<SiteVersion> first_version(const std::optional<Site>& seed) {
+Result<SiteVersion> first_version(const std::optional<Site>& seed, const Seatings& imported) {
   SiteVersion version;
   version.epoch = Epoch{1};
   if (seed) version.site = *seed;
   if (auto checked = check_site(version.site); !checked) return tl::unexpected(std::move(checked.error()));
   auto seatings = dealt_seatings(SiteVersion{}, version.site);
+  if (seatings) seatings = with_imported(std::move(*seatings), imported, version.site);
   if (!seatings) return tl::unexpected(std::move(seatings.error()));
   version.seatings = std::move(*seatings);
   return version;
@@ -48,7 +49,13 @@ Result<void> check_epoch(const SiteVersion& current, const CommitOptions& option
               {}, "look at the present site and make the change again from there");
 }
 
-Result<Store> Store::open(std::optional<Journal> journal, std::optional<Site> seed) {
+Store::Store(std::optional<Journal> journal, SiteVersion version, std::optional<SiteVersion> previous)
+    : journal_(std::move(journal)),
+      view_{std::make_shared<const SiteVersion>(std::move(version)),
+            previous ? std::make_shared<const SiteVersion>(std::move(*previous)) : nullptr,
+            std::make_shared<RecentRows>()} {}
+
+Result<Store> Store::open(std::optional<Journal> journal, std::optional<Site> seed, Seatings seatings) {
   std::optional<SiteVersion> previous;
   if (journal) {
     auto newest = journal->load();
@@ -59,42 +66,42 @@ Result<Store> Store::open(std::optional<Journal> journal, std::optional<Site> se
       return Store(std::move(journal), std::move(**newest), std::move(previous));
     }
   }
-  auto version = first_version(seed);
+  auto version = first_version(seed, seatings);
   if (!version) return tl::unexpected(std::move(version.error()));
   if (journal)
     if (auto stored = journal->store(*version); !stored) return tl::unexpected(std::move(stored.error()));
   return Store(std::move(journal), std::move(*version), std::move(previous));
 }
 
-Result<Plan> Store::plan(const Change& change, const HealthView& health) const {
-  return guideway::plan(current_, health, change, *recent_rows_);
+Result<Plan> StoreView::plan(const Change& change, const HealthView& health) const {
+  return guideway::plan(*current, health, change, *recent_rows);
 }
 
-Result<Plan> Store::plan_undo(const HealthView& health) const {
-  if (!previous_)
+Result<Plan> StoreView::plan_undo(const HealthView& health) const {
+  if (!previous)
     return fail(ErrorKind::refused, "there is no version before this one", {},
                 "apply a file, or change the site by commands");
-  SiteVersion after = *previous_;
-  after.epoch = Epoch{to_index(current_.epoch) + 1};
-  after.seatings = restored_seatings(current_, *previous_);
-  return compared(current_, std::move(after), health, *recent_rows_);
+  SiteVersion after = *previous;
+  after.epoch = Epoch{to_index(current->epoch) + 1};
+  after.seatings = restored_seatings(*current, *previous);
+  return compared(*current, std::move(after), health, *recent_rows);
 }
 
 Result<Plan> Store::commit(Plan plan, const CommitOptions& options) {
   for (const auto& expected : {options.expect_epoch, std::optional<Epoch>(plan.before.epoch)})
-    if (auto fresh = check_epoch(current_, {.expect_epoch = expected}); !fresh)
+    if (auto fresh = check_epoch(current(), {.expect_epoch = expected}); !fresh)
       return tl::unexpected(std::move(fresh.error()));
   if (plan.no_op) return plan;
   if (plan.needs_force() && !options.force) return tl::unexpected(force_wanted(plan));
   if (journal_)
     if (auto stored = journal_->store(plan.after); !stored) return tl::unexpected(std::move(stored.error()));
-  previous_ = std::move(current_);
-  current_ = plan.after;
+  view_.previous = std::move(view_.current);
+  view_.current = std::make_shared<const SiteVersion>(plan.after);
   return plan;
 }
 
 Result<Plan> Store::commit(const Change& change, const HealthView& health, const CommitOptions& options) {
-  if (auto fresh = check_epoch(current_, options); !fresh) return tl::unexpected(std::move(fresh.error()));
+  if (auto fresh = check_epoch(current(), options); !fresh) return tl::unexpected(std::move(fresh.error()));
   auto planned = plan(change, health);
   if (!planned) return planned;
   return commit(std::move(*planned), options);

@@ -19,34 +19,44 @@ struct CommitOptions {
 // Refuses (stale) when the options name an epoch that is not the present one.
 [[nodiscard]] Result<void> check_epoch(const SiteVersion& current, const CommitOptions& options);
 
+// The site as it is at one moment, to be read and planned on without the caller's lock. Any thread.
+struct StoreView {
+  std::shared_ptr<const SiteVersion> current, previous;  // previous: what undo goes back to; may be null
+  std::shared_ptr<RecentRows> recent_rows;
+
+  [[nodiscard]] Result<Plan> plan(const Change& change, const HealthView& health) const;
+  // The version before, as a change (its seatings come back with it, as a new epoch).
+  [[nodiscard]] Result<Plan> plan_undo(const HealthView& health) const;
+};
+
 class Store {
  public:
   // `journal` absent: changes live in memory only (replay, offline verbs, tests). `seed` fills an empty
-  // journal.
-  [[nodiscard]] static Result<Store> open(std::optional<Journal> journal, std::optional<Site> seed);
+  // journal, with `seatings` where it has them already.
+  [[nodiscard]] static Result<Store> open(std::optional<Journal> journal, std::optional<Site> seed,
+                                          Seatings seatings = {});
 
-  [[nodiscard]] const SiteVersion& current() const { return current_; }
-  [[nodiscard]] Result<Plan> plan(const Change& change, const HealthView& health) const;
-  [[nodiscard]] Result<Plan> plan_undo(const HealthView& health) const;
+  [[nodiscard]] const SiteVersion& current() const { return *view_.current; }
+  [[nodiscard]] const StoreView& view() const { return view_; }
+  [[nodiscard]] Result<Plan> plan(const Change& change, const HealthView& health) const {
+    return view_.plan(change, health);
+  }
+  [[nodiscard]] Result<Plan> plan_undo(const HealthView& health) const { return view_.plan_undo(health); }
   // Carries out what plan or plan_undo answered; refused (stale) if the site has changed since.
   [[nodiscard]] Result<Plan> commit(Plan plan, const CommitOptions& options);
   // Answers with the plan that was carried out. A refusal (needs force, stale epoch, journal error) leaves
   // all as it was.
   [[nodiscard]] Result<Plan> commit(const Change& change, const HealthView& health,
                                     const CommitOptions& options);
-  // The version before, as a change (its seatings come back with it, as a new epoch).
   [[nodiscard]] Result<Plan> undo(const HealthView& health, const CommitOptions& options);
 
   // For the snapshot builder, so that what was planned is not computed again.
-  [[nodiscard]] const std::shared_ptr<RecentRows>& recent_rows() const { return recent_rows_; }
+  [[nodiscard]] const std::shared_ptr<RecentRows>& recent_rows() const { return view_.recent_rows; }
 
  private:
-  Store(std::optional<Journal> journal, SiteVersion version, std::optional<SiteVersion> previous)
-      : journal_(std::move(journal)), current_(std::move(version)), previous_(std::move(previous)) {}
+  Store(std::optional<Journal> journal, SiteVersion version, std::optional<SiteVersion> previous);
   std::optional<Journal> journal_;
-  SiteVersion current_;
-  std::optional<SiteVersion> previous_;  // what undo goes back to
-  std::shared_ptr<RecentRows> recent_rows_ = std::make_shared<RecentRows>();
+  StoreView view_;
 };
 
 }  // namespace guideway

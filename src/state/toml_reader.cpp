@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 
 #include "state/duration.h"
 #include "state/near_match.h"
@@ -34,7 +31,7 @@ std::string_view type_word(const toml::node& node) {
 }
 
 // What is quoted back from a hostile document stays short and on one line.
-std::string quoted(std::string_view text) {
+std::string excerpt(std::string_view text) {
   constexpr std::size_t shown_max = 80;
   std::string out;
   for (char c : text.substr(0, shown_max)) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
@@ -52,7 +49,7 @@ Result<TomlDocument> TomlDocument::parse(std::string_view toml, std::string_view
     return TomlDocument(toml::parse(toml), std::string(name));
   } catch (const toml::parse_error& error) {
     const auto& at = error.source().begin;
-    return fail(ErrorKind::invalid, quoted(error.description()),
+    return fail(ErrorKind::invalid, excerpt(error.description()),
                 fmt::format("{}:{}:{}", name, at.line, at.column), "correct the TOML syntax there");
   }
 }
@@ -65,25 +62,6 @@ void TomlDocument::complain(const toml::source_region& region, std::string what,
   if (mistake_ && !(region.begin < mistake_at_)) return;
   mistake_ = Error{ErrorKind::invalid, std::move(what), place(region), std::move(next)};
   mistake_at_ = region.begin;
-}
-
-Result<std::string> read_document(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return fail(ErrorKind::invalid, fmt::format("cannot be opened ({})", std::strerror(errno)), path,
-                "check the path and its permissions");
-  std::string text;
-  std::string chunk(1U << 16, '\0');
-  while (file.read(chunk.data(), static_cast<std::streamsize>(chunk.size())), file.gcount() > 0) {
-    text.append(chunk, 0, static_cast<std::size_t>(file.gcount()));
-    if (text.size() > TomlDocument::size_max)
-      return fail(ErrorKind::invalid, fmt::format("the file has more than {} bytes", TomlDocument::size_max),
-                  path, "check that it is the right file");
-  }
-  if (file.bad() || !file.eof())
-    return fail(ErrorKind::invalid, fmt::format("cannot be read ({})", std::strerror(errno)), path,
-                "check that it is a file");
-  return text;
 }
 
 const toml::node* TomlSection::find(std::string_view key) {
@@ -111,7 +89,7 @@ void TomlSection::wrong_type(const toml::node& node, std::string_view key, std::
 
 void TomlSection::bad_word(const toml::node& node, std::string_view key, std::string_view value,
                            const std::string& allowed) {
-  document_.complain(node.source(), fmt::format("{} \"{}\" is not known", key, quoted(value)),
+  document_.complain(node.source(), fmt::format("{} \"{}\" is not known", key, excerpt(value)),
                      fmt::format("use {}", allowed));
 }
 
@@ -176,7 +154,7 @@ void TomlSection::duration(std::string_view key, std::chrono::milliseconds& out)
   if (auto span = parse_duration(*value))
     out = *span;
   else
-    document_.complain(node->source(), fmt::format("{} \"{}\" is no span of time", key, quoted(*value)),
+    document_.complain(node->source(), fmt::format("{} \"{}\" is no span of time", key, excerpt(*value)),
                        "write a whole number and ms, s, m or h: \"500ms\", \"2s\", \"15m\"");
 }
 
@@ -188,7 +166,7 @@ std::optional<IpAddress> TomlSection::address(std::string_view key, bool require
   auto parsed = IpAddress::parse(*value);
   if (!parsed)
     document_.complain(node->source(),
-                       fmt::format("{} \"{}\" is no IPv4 or IPv6 address", key, quoted(*value)),
+                       fmt::format("{} \"{}\" is no IPv4 or IPv6 address", key, excerpt(*value)),
                        "write it like \"10.0.1.11\" or \"fd00::11\"");
   return parsed;
 }
@@ -224,7 +202,7 @@ void TomlSection::refuse_unknown_keys() {
   for (const auto& [key, node] : table_) {
     const std::string text(key.str());
     if (std::find(known_.begin(), known_.end(), text) != known_.end()) continue;
-    document_.complain(key.source(), fmt::format("{} has no key \"{}\"", kind_, quoted(text)),
+    document_.complain(key.source(), fmt::format("{} has no key \"{}\"", kind_, excerpt(text)),
                        near_match(text, known_)
                            ? fmt::format("did you mean \"{}\"?", *near_match(text, known_))
                            : fmt::format("known keys: {}", fmt::join(known_, ", ")));

@@ -16,13 +16,14 @@
 
 #include "guideway/address.h"
 #include "guideway/result.h"
+#include "state/text_file.h"
 #include "state/words.h"
 
 namespace guideway {
 
 class TomlDocument {
  public:
-  static constexpr std::size_t size_max = 64U << 20;
+  static constexpr std::size_t size_max = text_bytes_max;
 
   // Syntax errors are the Result's; `name` stands in front of every line and column.
   [[nodiscard]] static Result<TomlDocument> parse(std::string_view toml, std::string_view name);
@@ -42,9 +43,6 @@ class TomlDocument {
   std::optional<Error> mistake_;
   toml::source_position mistake_at_{};
 };
-
-// Reads a whole file of at most TomlDocument::size_max bytes.
-[[nodiscard]] Result<std::string> read_document(const std::string& path);
 
 class TomlSection {
  public:

@@ -162,14 +162,14 @@ TEST(Change, ExportAppliesBackAsNoChange) {
   EXPECT_EQ(exported["seatings"]["web"]["holder"].size(), 1009U);
 }
 
-struct Refused {
+struct RefusedChange {
   const char* line;
   ErrorKind kind;
   const char* part;
 };
 
 TEST(Change, RefusalsLeaveTheSiteAlone) {
-  const Refused cases[] = {
+  const RefusedChange cases[] = {
       {"backend drain wbe web-1", ErrorKind::not_found, "did you mean \"web\"?"},
       {"backend drain web web-9", ErrorKind::not_found, "web-9"},
       {"backend drain web wbe-1", ErrorKind::not_found, "did you mean \"web-1\"?"},
@@ -188,7 +188,7 @@ TEST(Change, RefusalsLeaveTheSiteAlone) {
       {"pool add odd --hops 99999999999", ErrorKind::invalid, "hops"},
       {"apply site.toml", ErrorKind::invalid, "site.toml:"},
   };
-  for (const Refused& one : cases) {
+  for (const RefusedChange& one : cases) {
     FakeDirector director;
     const Site before = director.store.current().site;
     const auto answer = director(one.line, "pool = [[");

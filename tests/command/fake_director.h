@@ -41,8 +41,8 @@ class FakeLive final : public Live {
   StatsReport report;
   std::vector<PortReport> port_reports;
   std::vector<NextHopReport> next_hop_reports;
-  std::map<std::string, Health> overrides;     // by backend, of pool web
-  std::map<std::string, std::uint64_t> flows;  // by backend
+  std::map<std::string, Health> overrides;  // by backend, of pool web
+  std::map<std::string, FlowsLeft> flows;   // by backend
 
   StatsReport stats() override { return report; }
   std::vector<HealthReport> health() override {
@@ -67,7 +67,7 @@ class FakeLive final : public Live {
     for (const auto& [backend, value] : overrides) view["web"][backend] = value;
     return view;
   }
-  std::uint64_t live_flows(const std::string&, const std::string& backend) override { return flows[backend]; }
+  FlowsLeft flows_left(const std::string&, const std::string& backend) override { return flows[backend]; }
   std::chrono::seconds uptime() override { return std::chrono::seconds(4000); }
   std::size_t memory_bytes() override { return 64 << 20; }
 };
@@ -79,7 +79,8 @@ class FakeDirector final : public Context {
     config.source_ipv6 = ip("2001:db8::1");
   }
   const SiteVersion& version() override { return store.current(); }
-  HealthView health() override { return live_side.health_view(); }
+  const HealthView& health() override { return health_ = live_side.health_view(); }
+  RecentRows& recent_rows() override { return *store.recent_rows(); }
   const DirectorConfig& director() override { return config; }
   Result<Plan> plan(const Change& change) override { return store.plan(change, health()); }
   Result<Plan> plan_undo() override { return store.plan_undo(health()); }
@@ -103,6 +104,9 @@ class FakeDirector final : public Context {
   DirectorConfig config;
   FakeLive live_side;
   bool alive = true;
+
+ private:
+  HealthView health_;
 };
 
 // As a person reads it, without colours.

@@ -72,14 +72,14 @@ TEST(Parser, PlanIsTheCommandItselfDry) {
   EXPECT_TRUE(arguments->dry_run);
 }
 
-struct Refused {
+struct RefusedLine {
   const char* line;
   ErrorKind kind;
   const char* part;  // of the sentence
 };
 
 TEST(Parser, RefusesWithTheWordAndTheNextStep) {
-  const Refused cases[] = {
+  const RefusedLine cases[] = {
       {"", ErrorKind::usage, "no command was given"},
       {"statsu", ErrorKind::usage, "did you mean \"status\"?"},
       {"backend drian web web-1", ErrorKind::usage, "did you mean \"drain\"?"},
@@ -102,7 +102,7 @@ TEST(Parser, RefusesWithTheWordAndTheNextStep) {
       {"explain tcp 198.51.100.7 203.0.113.10:80", ErrorKind::usage, "198.51.100.7"},
       {"explain tcp 198.51.100.7:1 203.0.113.10:70000", ErrorKind::usage, "203.0.113.10:70000"},
       {"explain tcp 2001:db8::7:1 203.0.113.10:80", ErrorKind::usage, "2001:db8::7:1"},
-      {"explain sctp 198.51.100.7:1 203.0.113.10:80", ErrorKind::usage, "\"sctp\" is no PROTOCOL"},
+      {"explain sctp 198.51.100.7:1 203.0.113.10:80", ErrorKind::usage, "\"sctp\" is not known here"},
       {"service add a 203.0.113.0/33 web", ErrorKind::usage, "0 to 32"},
       {"service add a 203.0.113.1 web --ports 80,80", ErrorKind::usage, "port 80 stands twice"},
       {"service add a 203.0.113.1 web --ports 0", ErrorKind::usage, "is no list of ports"},
@@ -110,12 +110,12 @@ TEST(Parser, RefusesWithTheWordAndTheNextStep) {
       {"pool add web --health icmp", ErrorKind::usage, "is no health check"},
       {"pool add web --seed 0xg", ErrorKind::usage, "is no seed"},
       {"health set web web-1 sick", ErrorKind::usage, "up, down, auto"},
-      {"plan", ErrorKind::usage, "no command was given"},
+      {"plan", ErrorKind::usage, "no command to plan"},
       {"plan status", ErrorKind::usage, "changes nothing"},
       {"plan plan undo", ErrorKind::usage, "nothing to plan"},
       {"apply 'x", ErrorKind::usage, "never closed"},
   };
-  for (const Refused& one : cases) {
+  for (const RefusedLine& one : cases) {
     const auto arguments = parse(one.line);
     ASSERT_FALSE(arguments) << one.line;
     EXPECT_EQ(arguments.error().kind, one.kind) << one.line << ": " << arguments.error().text();

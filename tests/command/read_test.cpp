@@ -153,11 +153,12 @@ TEST(Read, ExplainWhenNobodyTakesNewFlows) {
 
 TEST(Read, BackendsShowSharesAndTheFlowsLeftOfThoseThatDrain) {
   FakeDirector director;
-  director.live_side.flows["web-1"] = 17;
+  director.live_side.flows["web-1"] = {.open = 17, .closing = 4};
   EXPECT_FALSE((*director("backend list"))["backends"][0].contains("live_flows"));
   ASSERT_TRUE(director("backend drain web web-1"));
   const json list = *director("backend list web");
   EXPECT_EQ(list["backends"][0]["live_flows"], 17);
+  EXPECT_EQ(list["backends"][0]["closing_flows"], 4);
   EXPECT_EQ(list["backends"][0]["first_rows"], 0);
   EXPECT_NEAR(list["backends"][0]["seats"].get<int>(), 1009 / 3, 1);
   const std::string text = text_of("backend list", list);

@@ -1,7 +1,6 @@
 // The API over a real unix socket: who is let in, how much, and how the socket is taken and left.
 #include "control/api.h"
 
-#include <curl/curl.h>
 #include <grp.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -15,79 +14,28 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "../state/scratch_directory.h"
+#include "api_fixture.h"
 #include "control/api_peer.h"
-#include "control_fixture.h"
 
 namespace guideway {
 namespace {
 
 using nlohmann::json;
 
-struct Reply {
-  CURLcode code = CURLE_OK;
-  long status = 0;
-  std::string body;
-};
-
-std::size_t append(char* data, std::size_t size, std::size_t count, void* to) {
-  static_cast<std::string*>(to)->append(data, size * count);
-  return size * count;
-}
-
-Reply request(const std::string& socket, const std::string& path, const std::string* body = nullptr,
-              const char* method = nullptr) {
-  Reply reply;
-  CURL* handle = curl_easy_init();
-  curl_easy_setopt(handle, CURLOPT_UNIX_SOCKET_PATH, socket.c_str());
-  curl_easy_setopt(handle, CURLOPT_URL, ("http://guideway" + path).c_str());
-  curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, append);
-  curl_easy_setopt(handle, CURLOPT_WRITEDATA, &reply.body);
-  curl_easy_setopt(handle, CURLOPT_TIMEOUT, 20L);
-  curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
-  if (body != nullptr) {
-    curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body->size()));
-    curl_easy_setopt(handle, CURLOPT_POSTFIELDS, body->data());
-  }
-  if (method != nullptr) curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, method);
-  reply.code = curl_easy_perform(handle);
-  curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &reply.status);
-  curl_easy_cleanup(handle);
-  return reply;
-}
-
-class ApiTest : public testing::Test {
- protected:
-  void SetUp() override { ASSERT_TRUE(director_.controller.start()); }
-  std::unique_ptr<Api> start(ApiLimits limits = {}) {
-    auto socket = ApiSocket::open(path_);
-    EXPECT_TRUE(socket) << socket.error().text();
-    auto api = Api::start(
-        std::move(*socket),
-        [this](const Arguments& arguments) { return director_.controller.run(arguments); }, limits);
-    EXPECT_TRUE(api) << api.error().text();
-    return std::move(*api);
-  }
-
-  ScratchDirectory scratch_;
-  std::string path_ = (scratch_.path() / "api.sock").string();
-  ControlledDirector director_;
-};
-
 TEST_F(ApiTest, AnswersReadsAndChanges) {
   const auto api = start();
-  const Reply digests = request(path_, "/v1/digests");
+  const ApiReply digests = request(path_, "/v1/digests");
   EXPECT_EQ(digests.status, 200);
   EXPECT_EQ(json::parse(digests.body)["epoch"], 1);
   const std::string body = R"({"command": "backend drain web web-1"})";
-  const Reply drained = request(path_, "/v1/commands", &body);
+  const ApiReply drained = request(path_, "/v1/commands", &body);
   EXPECT_EQ(drained.status, 200) << drained.body;
   EXPECT_EQ(json::parse(drained.body)["epoch"], 2);
-  const Reply table = request(path_, "/v1/tables/web");
+  const ApiReply table = request(path_, "/v1/tables/web");
   EXPECT_EQ(json::parse(table.body)["rows"].size(), 1009U);
   EXPECT_EQ(request(path_, "/v1/nothing").status, 404);
-  const Reply site = request(path_, "/v1/site");
-  const Reply put = request(path_, "/v1/site", &site.body, "PUT");
+  const ApiReply site = request(path_, "/v1/site");
+  const ApiReply put = request(path_, "/v1/site", &site.body, "PUT");
   EXPECT_EQ(put.status, 200) << put.body;
   EXPECT_EQ(json::parse(put.body)["result"], "unchanged");
 }
@@ -97,33 +45,12 @@ TEST_F(ApiTest, ABodyBeyondTheLimitIsRefused) {
   limits.body_bytes_max = 1000;
   const auto api = start(limits);
   const std::string big(5000, ' ');
-  const Reply refused = request(path_, "/v1/site", &big, "PUT");
+  const ApiReply refused = request(path_, "/v1/site", &big, "PUT");
   EXPECT_EQ(refused.status, 413) << refused.body;
   EXPECT_NE(refused.body.find("larger than 1000 bytes"), std::string::npos);
   const std::string fits(1000, ' ');
   EXPECT_EQ(request(path_, "/v1/commands", &fits).status, 400);
   EXPECT_EQ(request(path_, "/v1/version").status, 200);
-}
-
-// Bytes as they are, without a library between.
-std::string raw(const std::string& path, const std::string& bytes) {
-  const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  path.copy(address.sun_path, sizeof address.sun_path - 1);
-  std::string out;
-  timeval limit{5, 0};
-  setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  if (connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
-      send(descriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL) >= 0) {
-    shutdown(descriptor, SHUT_WR);
-    std::array<char, 4096> part{};
-    for (ssize_t got = 0; (got = recv(descriptor, part.data(), part.size(), 0)) > 0;) {
-      out.append(part.data(), static_cast<std::size_t>(got));
-    }
-  }
-  close(descriptor);
-  return out;
 }
 
 TEST_F(ApiTest, ChunkedBodiesAreBoundedToo) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -51,11 +52,15 @@ class FakeHealth final : public Live {
     const std::lock_guard lock(mutex_);
     return view_;
   }
-  std::uint64_t live_flows(const std::string&, const std::string&) override { return flows; }
+  FlowsLeft flows_left(const std::string&, const std::string&) override { return {flows, 0}; }
   std::chrono::seconds uptime() override { return {}; }
-  std::size_t memory_bytes() override { return 0; }
+  std::size_t memory_bytes() override {
+    on_memory_bytes();
+    return 0;
+  }
 
   std::atomic<std::uint64_t> flows{0};
+  std::function<void()> on_memory_bytes = [] {};  // in the midst of `status`
 
  private:
   std::mutex mutex_;

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <future>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -41,9 +42,10 @@ bool soon(Condition condition) {
 TEST(Controller, StartPublishesTheStoresVersion) {
   ControlledDirector director;
   int told = 0;
-  director.controller.add_listener([&](const SiteVersion& version) {
+  director.controller.add_listener([&](const auto& version, const auto& snapshot) {
     ++told;
-    EXPECT_EQ(version.epoch, Epoch{1});
+    EXPECT_EQ(snapshot->epoch, Epoch{1});
+    EXPECT_EQ(version->epoch, Epoch{1});
     EXPECT_EQ(director.publisher.count(), 0) << "listeners come before the workers";
   });
   ASSERT_TRUE(director.controller.start());
@@ -96,9 +98,6 @@ TEST(Controller, ABuildThatFailsIsNotJournalled) {
     ASSERT_FALSE(refused);
     EXPECT_NE(refused.error().text().find("source_ipv6"), std::string::npos) << refused.error().text();
     EXPECT_EQ(director.publisher.newest()->epoch, Epoch{1});
-    // The builder still knows the ids of what is published.
-    EXPECT_TRUE(director.builder.backend_id("web", "web-1"));
-    EXPECT_FALSE(director.builder.backend_id("spare", "s-1"));
     ASSERT_TRUE(director("backend drain web web-1"));
     EXPECT_EQ(director.publisher.newest()->epoch, Epoch{2});
   }
@@ -166,6 +165,29 @@ TEST(Controller, MetricsCarryTheDigestsThatCommandsShow) {
   ASSERT_TRUE(director("backend add web web-4 10.0.1.14"));
   same();
   EXPECT_EQ(director.controller.metrics().epoch, Epoch{3});
+}
+
+TEST(Controller, NobodyWaitsForAReader) {
+  ControlledDirector director;
+  std::promise<void> reading, go_on;
+  director.live.on_memory_bytes = [&] {
+    reading.set_value();
+    go_on.get_future().wait();
+  };
+  ASSERT_TRUE(director.controller.start());
+  std::thread reader([&director] {
+    const auto status = director("status");
+    ASSERT_TRUE(status) << status.error().text();
+    EXPECT_EQ((*status)["epoch"], 1) << "a reader sees one moment";
+  });
+  reading.get_future().wait();
+  EXPECT_TRUE(director("backend drain web web-1"));
+  EXPECT_TRUE(director("plan backend remove web web-2"));
+  ASSERT_TRUE(director.live.set_health("web", "web-2", Health::down));
+  director.controller.health_changed();
+  EXPECT_TRUE(soon([&] { return first_rows(*director.publisher.newest(), "10.0.1.12") == 0; }));
+  go_on.set_value();
+  reader.join();
 }
 
 TEST(Controller, CommandsFromManyThreadsAreOneAfterTheOther) {

@@ -70,9 +70,9 @@ class FakeLive final : public Live {
         {"10.0.1.12", {NextHop::State::unresolved, 0, {}}, "no route to 10.0.1.12: Network is unreachable"}};
   }
   HealthView health_view() override { return {}; }
-  std::uint64_t live_flows(const std::string& pool, const std::string& backend) override {
+  FlowsLeft flows_left(const std::string& pool, const std::string& backend) override {
     asked.insert(pool + "/" + backend);
-    return 81;
+    return {81, 5};
   }
   std::chrono::seconds uptime() override { return std::chrono::seconds(91); }
   std::size_t memory_bytes() override { return 92; }
@@ -163,6 +163,7 @@ TEST(MetricsTest, EverySampleHasItsValue) {
       {"guideway_backend_bytes_total{pool=\"web\",backend=\"web-2\"}", 32},
       {"guideway_backend_new_flows_total{pool=\"web\",backend=\"web-2\"}", 33},
       {"guideway_backend_live_flows{pool=\"web\",backend=\"web-2\"}", 81},
+      {"guideway_backend_closing_flows{pool=\"web\",backend=\"web-2\"}", 5},
       {"guideway_backend_weight{pool=\"web\",backend=\"web-2\"}", 200},
       {"guideway_backend_state{pool=\"web\",backend=\"web-2\",state=\"draining\"}", 1},
       {"guideway_backend_state{pool=\"web\",backend=\"web-2\",state=\"active\"}", 0},

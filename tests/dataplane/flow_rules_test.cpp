@@ -126,7 +126,7 @@ TEST_F(FlowRules, ABackendThatLeftIsForgotten) {
   rows({1, 2, none});
   EXPECT_EQ(send(tcp_ack), Hops({1, 2}));
   EXPECT_EQ(send_udp(), Hops({1, 2}));
-  EXPECT_EQ(director.flow_table.count(BackendId(0), director.now_ms), 0U);
+  EXPECT_EQ(director.flow_table.count(BackendId(0), director.now_ms, 60'000).all(), 0U);
 }
 
 TEST_F(FlowRules, ADownBackendKeepsTcpAndLosesUdp) {

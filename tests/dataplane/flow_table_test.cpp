@@ -19,6 +19,31 @@ void establish(FlowTable& table, std::uint64_t hash, std::uint32_t now_ms) {
   FlowTable::touch(table.find_entry(hash, now_ms), FlowClass::established, now_ms, 15 * minute);
 }
 
+TEST(FlowTable, WhatHasEndedIsCountedApart) {
+  const struct {
+    const char* description;
+    FlowClass flow_class;
+    std::uint32_t quiet_ms;
+    std::size_t open, ending;
+  } cases[] = {
+      {"established and long quiet", FlowClass::established, 50'000, 1, 0},
+      {"a FIN a moment ago", FlowClass::closing, 500, 1, 0},
+      {"a FIN, and nothing since", FlowClass::closing, 5000, 0, 1},
+      {"a RST, and nothing since", FlowClass::reset, 5000, 0, 1},
+      {"a FIN, and aged out", FlowClass::closing, 61'000, 0, 0},
+  };
+  for (const auto& one : cases) {
+    FlowTable table(64);
+    constexpr std::uint32_t begin = 1'000'000;
+    ASSERT_EQ(table.insert(7ULL << 20, id(1), FlowClass::fresh, begin, minute), FlowTable::Inserted::created);
+    FlowTable::touch(table.find_entry(7ULL << 20, begin), one.flow_class, begin, minute);
+    const auto counted = table.count(id(1), begin + one.quiet_ms, minute);
+    EXPECT_EQ(counted.open, one.open) << one.description;
+    EXPECT_EQ(counted.ending, one.ending) << one.description;
+    EXPECT_EQ(table.count(id(2), begin, minute).all(), 0U) << one.description;
+  }
+}
+
 TEST(FlowTable, KeepsWhatWasInserted) {
   FlowTable table(64);
   EXPECT_FALSE(table.find_entry(1, 0));
@@ -36,7 +61,7 @@ TEST(FlowTable, HashZeroAndBackendZeroIsAnEntry) {
   FlowTable table(64);
   table.insert(0, id(0), FlowClass::fresh, 0, minute);
   EXPECT_EQ(table.find(0, 0), id(0));
-  EXPECT_EQ(table.count(id(0), 0), 1U);
+  EXPECT_EQ(table.count(id(0), 0, minute).all(), 1U);
 }
 
 TEST(FlowTable, AnEntryEndsWithItsTimeout) {
@@ -45,7 +70,7 @@ TEST(FlowTable, AnEntryEndsWithItsTimeout) {
     table.insert(7, id(1), FlowClass::fresh, start, 10'000);
     EXPECT_TRUE(table.find_entry(7, start + 9'999)) << start;
     EXPECT_FALSE(table.find_entry(7, start + 10'050)) << start;
-    EXPECT_EQ(table.count(id(1), start + 10'050), 0U);
+    EXPECT_EQ(table.count(id(1), start + 10'050, minute).all(), 0U);
   }
 }
 
@@ -148,8 +173,9 @@ TEST(FlowTable, SweepRemovesWhatExpired) {
   for (int i = 0; i < 500; ++i)
     table.insert(random(), id(1), FlowClass::fresh, 0, i % 2 == 0 ? minute : 3 * minute);
   for (int i = 0; i < 8; ++i) table.sweep(2 * minute);
-  EXPECT_EQ(table.count(id(1), 0), table.count(id(1), 2 * minute));  // at time 0 nothing is expired
-  EXPECT_GT(table.count(id(1), 0), 200U);
+  EXPECT_EQ(table.count(id(1), 0, minute).all(),
+            table.count(id(1), 2 * minute, minute).all());  // at time 0 nothing is expired
+  EXPECT_GT(table.count(id(1), 0, minute).all(), 200U);
 }
 
 TEST(FlowTable, HoldsItsNominalFlows) {
@@ -181,7 +207,7 @@ TEST(FlowTable, AFloodOfSynsEvictsNoEstablishedFlow) {
   for (std::size_t i = 0; i < 10 * table.capacity(); ++i)
     table.insert(random(), id(8), FlowClass::fresh, static_cast<std::uint32_t>(i / 100), 10'000);
   for (const std::uint64_t flow : flows) EXPECT_EQ(table.find(flow, 400), id(7));
-  EXPECT_EQ(table.count(id(7), 400), 100U);
+  EXPECT_EQ(table.count(id(7), 400, minute).all(), 100U);
 }
 
 // Against a plain map: whatever the order of insertions, erasures and expiries, an entry that is found names
@@ -232,7 +258,7 @@ TEST(FlowTable, AnotherThreadMayCount) {
   std::atomic<bool> stop{false};
   std::size_t most = 0;
   std::thread reader([&] {
-    while (!stop) most = std::max(most, table.count(id(3), 0));
+    while (!stop) most = std::max(most, table.count(id(3), 0, minute).all());
   });
   std::mt19937_64 random(2);
   std::vector<std::uint64_t> held;
@@ -246,7 +272,7 @@ TEST(FlowTable, AnotherThreadMayCount) {
   }
   stop = true;
   reader.join();
-  EXPECT_LE(table.count(id(3), 0), 100U);
+  EXPECT_LE(table.count(id(3), 0, minute).all(), 100U);
   EXPECT_GT(most, 0U);
 }
 

@@ -46,14 +46,6 @@ Change any_change() {
   }
 }
 
-void check_same(const SiteVersion& a, const SiteVersion& b) {
-  RC_ASSERT(a.epoch == b.epoch);
-  RC_ASSERT(a.site == b.site);
-  RC_ASSERT(a.seatings.size() == b.seatings.size());
-  for (const auto& [pool, seating] : a.seatings) RC_ASSERT(*seating == *b.seatings.at(pool));
-  RC_ASSERT(site_digest(a) == site_digest(b));
-}
-
 void check_ids(const Snapshot& snapshot) {
   std::set<BackendId> seen;
   for (const auto& pool : snapshot.pools)
@@ -79,22 +71,23 @@ TEST(Chain, JournalDigestsUndoAndSnapshotsAgree) {
       const auto done =
           undo ? store->undo({}, {.force = true}) : store->commit(any_change(), {}, {.force = true});
       if (!done || done->no_op) {
-        check_same(store->current(), before);
+        RC_ASSERT(sites::same(store->current(), before));
       } else {
         RC_ASSERT(to_index(store->current().epoch) == to_index(before.epoch) + 1);
-        check_same(store->current(), done->after);
+        RC_ASSERT(sites::same(store->current(), done->after));
       }
       now += seconds(pick(0, 1000));
       const auto snapshot = builder.build(store->current(), {}, now);
       RC_ASSERT(snapshot.has_value());
       check_ids(**snapshot);
       for (const auto& pool : (*snapshot)->pools)
-        RC_ASSERT(pool->rows == rows_of(store->current(), *store->current().site.find_pool(pool->name), {}));
+        RC_ASSERT(pool->rows ==
+                  sites::rows_of(store->current(), *store->current().site.find_pool(pool->name), {}));
       if (pick(0, 4) == 0) {  // restart
         const SiteVersion running = store->current();
         store = open();
         RC_ASSERT(store.has_value());
-        check_same(store->current(), running);
+        RC_ASSERT(sites::same(store->current(), running));
       }
     }
   }));

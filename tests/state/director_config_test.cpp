@@ -8,7 +8,7 @@
 namespace guideway {
 namespace {
 
-constexpr std::string_view sample = R"([director]
+constexpr std::string_view director_sample = R"([director]
 source_ipv4 = "10.0.0.2"
 workers = [1, 2]
 polling = "busy"
@@ -27,7 +27,7 @@ next_hop_mac = "02:00:00:00:00:01"
 )";
 
 TEST(DirectorConfig, ReadsTheSample) {
-  const auto config = parse_director(sample, "director.toml");
+  const auto config = parse_director(director_sample, "director.toml");
   ASSERT_TRUE(config) << config.error().text();
   EXPECT_EQ(config->source_ipv4, IpAddress::parse("10.0.0.2"));
   EXPECT_EQ(config->source_ipv6, std::nullopt);
@@ -88,7 +88,7 @@ const BadConfig bad_configs[] = {
 class BadConfigs : public testing::TestWithParam<BadConfig> {};
 
 TEST_P(BadConfigs, AreRefusedWithTheirPlace) {
-  std::string text(sample);
+  std::string text(director_sample);
   const std::size_t at = text.find(GetParam().from);
   ASSERT_NE(at, std::string::npos);
   text.replace(at, std::string_view(GetParam().from).size(), GetParam().to);

@@ -19,13 +19,7 @@
 namespace guideway {
 namespace {
 
-SiteVersion after(const SiteVersion& version, const Change& change) {
-  auto planned = plan(version, {}, change);
-  EXPECT_TRUE(planned) << planned.error().text();
-  return planned->after;
-}
-
-SiteVersion first_version() { return after(SiteVersion{}, ReplaceSite{sites::site(3, 251)}); }
+SiteVersion first_version() { return sites::after(SiteVersion{}, ReplaceSite{sites::site(3, 251)}); }
 
 // A chain with every kind of step: deals, a drain, a pool more, a pool less.
 std::vector<SiteVersion> chain() {
@@ -36,14 +30,8 @@ std::vector<SiteVersion> chain() {
                                                   SetBackendState{"web", "web-1", BackendState::draining},
                                                   AddPool{other}, RemoveBackend{"web", "web-1"},
                                                   RemovePool{"api"}, AddBackend{"web", sites::backend(1)}})
-    out.push_back(after(out.back(), change));
+    out.push_back(sites::after(out.back(), change));
   return out;
-}
-
-bool same(const SiteVersion& a, const SiteVersion& b) {
-  if (a.epoch != b.epoch || !(a.site == b.site) || a.seatings.size() != b.seatings.size()) return false;
-  return std::all_of(a.seatings.begin(), a.seatings.end(),
-                     [&](const auto& entry) { return *entry.second == *b.seatings.at(entry.first); });
 }
 
 Journal open_on(const std::shared_ptr<Platters>& platters) {
@@ -66,8 +54,8 @@ TEST(Journal, GivesBackTheNewestAndTheOneBefore) {
     for (const SiteVersion& version : versions) ASSERT_TRUE(journal.store(version));
   }
   const Journal journal = open_on(platters);
-  EXPECT_TRUE(same(**journal.load(), versions.back()));
-  EXPECT_TRUE(same(**journal.load_previous(), versions[versions.size() - 2]));
+  EXPECT_TRUE(sites::same(**journal.load(), versions.back()));
+  EXPECT_TRUE(sites::same(**journal.load_previous(), versions[versions.size() - 2]));
 }
 
 TEST(Journal, APowerCutAfterAnyStepLeavesTheOldVersionOrTheNewOne) {
@@ -99,11 +87,11 @@ TEST(Journal, APowerCutAfterAnyStepLeavesTheOldVersionOrTheNewOne) {
       // What was acknowledged is there; the one after it may be.
       const std::size_t index = to_index((*found)->epoch) - 1;
       ASSERT_TRUE(index + 1 == stored || index == stored) << "cut after step " << steps;
-      ASSERT_TRUE(same(**found, versions[index]));
+      ASSERT_TRUE(sites::same(**found, versions[index]));
       // And the journal goes on from there.
       if (index + 1 < versions.size()) {
         ASSERT_TRUE(journal.store(versions[index + 1]));
-        ASSERT_TRUE(same(**open_on(restarted).load(), versions[index + 1]));
+        ASSERT_TRUE(sites::same(**open_on(restarted).load(), versions[index + 1]));
       }
     }
   }
@@ -121,8 +109,8 @@ TEST(Journal, AStepThatFailsRefusesTheVersionAndKeepsTheOldOne) {
     const auto stored = journal.store(versions[1]);
     const bool reached = platters->steps > platters->steps_until_cut;
     const SiteVersion expected = stored ? versions[1] : versions[0];
-    EXPECT_TRUE(same(**journal.load(), expected)) << "step " << failing;
-    EXPECT_TRUE(same(**open_on(std::make_shared<Platters>(*platters)).load(), expected))
+    EXPECT_TRUE(sites::same(**journal.load(), expected)) << "step " << failing;
+    EXPECT_TRUE(sites::same(**open_on(std::make_shared<Platters>(*platters)).load(), expected))
         << "step " << failing;
     // The next try goes through.
     platters->fail_only = false;
@@ -130,7 +118,7 @@ TEST(Journal, AStepThatFailsRefusesTheVersionAndKeepsTheOldOne) {
     if (!stored) {
       EXPECT_TRUE(journal.store(versions[1])) << "step " << failing;
     }
-    EXPECT_TRUE(same(**open_on(platters).load(), versions[1]));
+    EXPECT_TRUE(sites::same(**open_on(platters).load(), versions[1]));
     if (!reached) break;
   }
 }
@@ -180,7 +168,7 @@ TEST(Journal, ADamagedNewestVersionIsNamedWithTheWayOut) {
       "(its checksum does not fit); restore it from a backup, or move "
       "/simulated/site-00000000000000000002.toml away to go on with epoch 1");
   platters->files.erase(newest);
-  EXPECT_TRUE(same(**open_on(platters).load(), versions[0]));
+  EXPECT_TRUE(sites::same(**open_on(platters).load(), versions[0]));
 }
 
 TEST(Journal, ADrainWritesNoSeating) {
@@ -189,7 +177,7 @@ TEST(Journal, ADrainWritesNoSeating) {
   const SiteVersion first = first_version();
   ASSERT_TRUE(journal.store(first));
   const std::size_t files = platters->files.size();
-  ASSERT_TRUE(journal.store(after(first, SetBackendState{"web", "web-1", BackendState::draining})));
+  ASSERT_TRUE(journal.store(sites::after(first, SetBackendState{"web", "web-1", BackendState::draining})));
   EXPECT_EQ(platters->files.size(), files + 1);
 }
 
@@ -199,7 +187,7 @@ TEST(Journal, KeepsABoundedNumberOfVersionsAndTheirSeatings) {
   SiteVersion version = first_version();
   ASSERT_TRUE(journal.store(version));
   for (int i = 0; i < 100; ++i) {
-    version = after(version, SetBackendWeight{"web", "web-1", static_cast<std::uint32_t>(101 + i)});
+    version = sites::after(version, SetBackendWeight{"web", "web-1", static_cast<std::uint32_t>(101 + i)});
     ASSERT_TRUE(journal.store(version));
   }
   EXPECT_EQ(platters->files.size(), 2 * Journal::versions_kept);  // each with its own seating
@@ -269,7 +257,7 @@ TEST(JournalDirectory, KillAtAnyMomentLeavesAWholeVersion) {
     const auto found = journal->load();
     ASSERT_TRUE(found) << found.error().text();
     if (*found) {
-      EXPECT_TRUE(same(**found, versions[to_index((*found)->epoch) - 1]));
+      EXPECT_TRUE(sites::same(**found, versions[to_index((*found)->epoch) - 1]));
     }
   }
 }

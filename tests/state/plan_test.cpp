@@ -9,11 +9,9 @@
 namespace guideway {
 namespace {
 
-SiteVersion version_of(const Site& site) { return plan(SiteVersion{}, {}, ReplaceSite{site})->after; }
-
 // sites::site(size) after `edits`.
 SiteVersion start(const std::vector<Change>& edits = {}, const Site& site = sites::site(3)) {
-  SiteVersion version = version_of(site);
+  SiteVersion version = sites::version_of(site);
   for (const Change& edit : edits) version = plan(version, {}, edit)->after;
   return version;
 }
@@ -145,7 +143,7 @@ TEST(Plan, UntouchedPoolsAreSharedAndNotListed) {
   Pool other = sites::pool(2);
   other.name = "api";
   site.pools.push_back(other);
-  const SiteVersion before = version_of(site);
+  const SiteVersion before = sites::version_of(site);
   const Plan plan = planned(before, AddBackend{"web", sites::backend(4)});
   EXPECT_EQ(plan.pools.size(), 1U);
   EXPECT_EQ(plan.after.seatings.at("api"), before.seatings.at("api"));
@@ -157,22 +155,57 @@ TEST(Plan, ANewSeedStartsFromAnEmptySeating) {
   reseeded.hash_seed = 77;
   const Plan plan = planned(before, ReplaceSite{reseeded});
   Site fresh = reseeded;
-  EXPECT_EQ(*plan.after.seatings.at("web"), *version_of(fresh).seatings.at("web"));
+  EXPECT_EQ(*plan.after.seatings.at("web"), *sites::version_of(fresh).seatings.at("web"));
+}
+
+TEST(Plan, WithoutAFlowTableASecondDealSaysWhatItForgets) {
+  for (const bool flow_table : {true, false}) {
+    Site site = sites::site(4);
+    site.pools[0].flow_table = flow_table;
+    SiteVersion version = sites::version_of(site);
+    const Plan first = planned(version, AddBackend{"web", sites::backend(5)});
+    EXPECT_EQ(first.pools.at(0).rows_forgotten, 0U) << "the first deal has nothing to forget";
+    EXPECT_TRUE(first.warnings.empty());
+    const Plan second = planned(first.after, AddBackend{"web", sites::backend(6)});
+    EXPECT_FALSE(second.needs_force());
+    // By hand: rows whose former was a hop and is none any more.
+    const auto rows_before = sites::rows_of(first.after, first.after.site.pools[0], {});
+    const auto rows_after = sites::rows_of(second.after, second.after.site.pools[0], {});
+    const Seating& seating = *first.after.seatings.at("web");
+    std::uint32_t forgotten = 0;
+    for (std::uint32_t row = 0; row < seating.row_count; ++row) {
+      const MemberIndex former = seating.former[row];  // web-6 comes last, so indices stay
+      const auto has = [former](const Row& r) {
+        return std::find(r.hop.begin(), r.hop.end(), former) != r.hop.end();
+      };
+      if (former != no_member && has(rows_before[row]) && !has(rows_after[row])) ++forgotten;
+    }
+    EXPECT_GT(forgotten, 0U);
+    EXPECT_EQ(second.pools.at(0).rows_forgotten, flow_table ? 0U : forgotten);
+    ASSERT_EQ(second.warnings.size(), flow_table ? 0U : 1U);
+    if (!flow_table) {
+      EXPECT_NE(second.warnings[0].find("rows remember one deal"), std::string::npos) << second.warnings[0];
+    }
+    const Plan drain = planned(first.after, set_state("web-1", BackendState::draining));
+    EXPECT_EQ(drain.pools.at(0).rows_forgotten, 0U) << "a drain deals nothing";
+  }
 }
 
 TEST(Plan, RowsAreAsHealthMakesThem) {
   const SiteVersion version = start();
   const HealthView down{{"web", {{"web-2", Health::down}}}};
-  const auto rows = rows_of(version, version.site.pools[0], down);
+  const auto rows = sites::rows_of(version, version.site.pools[0], down);
   for (const Row& row : rows) EXPECT_NE(row.hop[0], 1);  // web-2 stands second in byte order of names
-  EXPECT_EQ(site_digest(version, version.site.pools[0]),
-            rows_digest(rows_of(version, version.site.pools[0], {}), version.seatings.at("web")->members));
+  RecentRows recent;
+  EXPECT_EQ(
+      site_digest(version, version.site.pools[0], recent),
+      rows_digest(sites::rows_of(version, version.site.pools[0], {}), version.seatings.at("web")->members));
 }
 
 TEST(Plan, UnknownHealthCountsAsInitial) {
   Site site = sites::site(3);
   site.pools[0].health.initial = Health::down;
-  const SiteVersion version = version_of(site);
+  const SiteVersion version = sites::version_of(site);
   const HealthView view{{"web", {{"web-1", Health::up}, {"web-2", Health::unknown}}}};
   const auto statuses = statuses_of(*version.seatings.at("web"), version.site.pools[0], view);
   EXPECT_EQ(statuses[0].health, Health::up);

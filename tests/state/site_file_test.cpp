@@ -9,7 +9,7 @@
 namespace guideway {
 namespace {
 
-constexpr std::string_view sample = R"(hash_seed = "0x5eed"
+constexpr std::string_view site_sample = R"(hash_seed = "0x5eed"
 
 [[pool]]
 name = "web"
@@ -34,7 +34,7 @@ pool = "web"
 )";
 
 TEST(SiteFile, ReadsTheSample) {
-  const auto parsed = parse_site(sample, "site.toml");
+  const auto parsed = parse_site(site_sample, "site.toml");
   ASSERT_TRUE(parsed) << parsed.error().text();
   const Site& site = parsed->site;
   EXPECT_EQ(site.hash_seed, 0x5eedU);
@@ -63,7 +63,7 @@ struct BadSite {
 class BadSites : public testing::TestWithParam<BadSite> {};
 
 TEST_P(BadSites, AreRefusedWithTheirPlace) {
-  std::string text(sample);
+  std::string text(site_sample);
   const std::size_t at = text.find(GetParam().from);
   ASSERT_NE(at, std::string::npos);
   text.replace(at, std::string_view(GetParam().from).size(), GetParam().to);
@@ -142,14 +142,14 @@ const BadSite bad_sites[] = {
 INSTANTIATE_TEST_SUITE_P(Site, BadSites, testing::ValuesIn(bad_sites));
 
 TEST(SiteFile, NamesTheTopmostMistake) {
-  std::string text(sample);
+  std::string text(site_sample);
   text.replace(text.find("weight = 7"), 10, "weight = 0");
   text.replace(text.find("\"0x5eed\""), 8, "true");
   EXPECT_EQ(parse_site(text, "s").error().where, "s:1:13");
 }
 
 TEST(SiteFile, TwoServicesCannotClaimOnePort) {
-  const std::string text = std::string(sample) +
+  const std::string text = std::string(site_sample) +
                            "\n[[service]]\nname = \"alt\"\naddress = \"203.0.113.10\"\nprotocol = \"tcp\"\n"
                            "ports = [443]\npool = \"web\"\n";
   EXPECT_EQ(
@@ -158,7 +158,7 @@ TEST(SiteFile, TwoServicesCannotClaimOnePort) {
 }
 
 TEST(SiteFile, MoreSpecificClaimsStandSideBySide) {
-  std::string text(sample);
+  std::string text(site_sample);
   for (const char* ports : {"\"any\"", "[8001]"})
     text += fmt::format(
         "\n[[service]]\nname = \"s{}\"\naddress = \"203.0.113.10\"\nprotocol = \"tcp\"\nports = {}\npool = "
@@ -168,7 +168,7 @@ TEST(SiteFile, MoreSpecificClaimsStandSideBySide) {
 }
 
 TEST(SiteFile, WarnsWithoutASeed) {
-  const auto parsed = parse_site(std::string_view(sample).substr(sample.find('\n')), "s");
+  const auto parsed = parse_site(std::string_view(site_sample).substr(site_sample.find('\n')), "s");
   ASSERT_TRUE(parsed);
   ASSERT_EQ(parsed->warnings.size(), 1U);
   EXPECT_TRUE(parsed->warnings[0].starts_with("s: hash_seed is absent: ")) << parsed->warnings[0];
@@ -196,7 +196,7 @@ TEST(SiteFile, PrintedSitesParseBackEqual) {
 
 TEST(SiteFile, HostileBytesAreRefusedNotCrashedOn) {
   EXPECT_TRUE(rc::check("one byte changed", [] {
-    std::string text(sample);
+    std::string text(site_sample);
     const auto at = *rc::gen::inRange<std::size_t>(0, text.size());
     text[at] = *rc::gen::arbitrary<char>();
     const auto parsed = parse_site(text, "s");

@@ -1,7 +1,9 @@
 #include "sites.h"
 
+#include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
 #include <set>
 
 namespace guideway::sites {
@@ -125,6 +127,25 @@ Site any_valid() {
   for (std::size_t i = 0; i < services.size(); ++i)
     out.services.push_back(any_service(services[i], i, *rc::gen::elementOf(pools)));
   return out;
+}
+
+SiteVersion version_of(const Site& site) { return after(SiteVersion{}, ReplaceSite{site}); }
+
+SiteVersion after(const SiteVersion& version, const Change& change) {
+  auto planned = plan(version, {}, change);
+  EXPECT_TRUE(planned) << planned.error().text();
+  return planned->after;
+}
+
+bool same(const SiteVersion& a, const SiteVersion& b) {
+  if (a.epoch != b.epoch || !(a.site == b.site) || a.seatings.size() != b.seatings.size()) return false;
+  return std::all_of(a.seatings.begin(), a.seatings.end(),
+                     [&](const auto& entry) { return *entry.second == *b.seatings.at(entry.first); });
+}
+
+std::vector<Row> rows_of(const SiteVersion& version, const Pool& pool, const HealthView& health) {
+  const Seating& seating = *version.seatings.at(pool.name);
+  return build_rows(seating, statuses_of(seating, pool, health), pool.hop_rules);
 }
 
 }  // namespace guideway::sites

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "state/plan.h"
 #include "state/site.h"
 
 namespace guideway::sites {
@@ -42,5 +43,14 @@ inline Site site(int size = 3, std::uint32_t rows = 1009) {
 
 // Within rc::check: a valid site, with every field of the document somewhere off its default.
 [[nodiscard]] Site any_valid();
+
+// The first version of a site, and the one after a change that is not refused.
+[[nodiscard]] SiteVersion version_of(const Site& site);
+[[nodiscard]] SiteVersion after(const SiteVersion& version, const Change& change);
+// Epoch, site and seatings, each by value.
+[[nodiscard]] bool same(const SiteVersion& a, const SiteVersion& b);
+// Built from nothing, without recent rows.
+[[nodiscard]] std::vector<Row> rows_of(const SiteVersion& version, const Pool& pool,
+                                       const HealthView& health);
 
 }  // namespace guideway::sites

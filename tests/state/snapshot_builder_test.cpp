@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "sites.h"
+#include "state/snapshot_names.h"
 
 namespace guideway {
 namespace {
@@ -13,11 +14,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 const OuterSources both{sites::ip("192.0.2.1"), sites::ip("2001:db8::1")};
-
-SiteVersion version_of(const Site& site) { return plan(SiteVersion{}, {}, ReplaceSite{site})->after; }
-SiteVersion after(const SiteVersion& version, const Change& change) {
-  return plan(version, {}, change)->after;
-}
 
 struct Built : testing::Test {
   NextHops next_hops;
@@ -32,32 +28,33 @@ struct Built : testing::Test {
 };
 
 TEST_F(Built, HoldsWhatTheSiteSays) {
-  const SiteVersion version = version_of(sites::site(3));
+  const SiteVersion version = sites::version_of(sites::site(3));
   const auto snapshot = build(version);
   EXPECT_EQ(snapshot->epoch, version.epoch);
   ASSERT_EQ(snapshot->pools.size(), 1U);
   const SnapshotPool& pool = *snapshot->pools[0];
   EXPECT_EQ(pool.seed, 0x5eedU);
   EXPECT_EQ(pool.outer_source, *both.ipv4);
-  EXPECT_EQ(pool.rows, rows_of(version, version.site.pools[0], {}));
+  EXPECT_EQ(pool.rows, sites::rows_of(version, version.site.pools[0], {}));
   ASSERT_EQ(pool.backends.size(), 3U);
   for (std::size_t slot = 0; slot < 3; ++slot) {
     const SnapshotBackend& backend = pool.backends[slot];
     EXPECT_EQ(snapshot->backends.at(to_index(backend.id)).pool, &pool);
     EXPECT_EQ(snapshot->backends.at(to_index(backend.id)).slot, slot);
-    EXPECT_EQ(builder.backend_id("web", version.seatings.at("web")->members[slot].name), backend.id);
+    EXPECT_EQ(backend_id(version, *snapshot, "web", version.seatings.at("web")->members[slot].name),
+              backend.id);
     EXPECT_EQ(backend.next_hop, next_hops.index_of(backend.address));
   }
   ASSERT_EQ(snapshot->services.size(), 1U);
   EXPECT_EQ(snapshot->services[0].pool, &pool);
-  EXPECT_EQ(builder.service_id("www"), snapshot->services[0].id);
+  EXPECT_EQ(service_id(*snapshot, "www"), snapshot->services[0].id);
   const IpAddress address = sites::ip("203.0.113.10");
   EXPECT_EQ(snapshot->lookup.find(Family::ipv4, address.bytes.data(), 6, 443).kind,
             ServiceMatch::Kind::service);
   EXPECT_EQ(snapshot->lookup.find(Family::ipv4, address.bytes.data(), 6, 81).kind,
             ServiceMatch::Kind::no_such_port);
-  EXPECT_EQ(builder.backend_id("web", "nobody"), std::nullopt);
-  EXPECT_EQ(builder.backend_id("nowhere", "web-1"), std::nullopt);
+  EXPECT_EQ(backend_id(version, *snapshot, "web", "nobody"), std::nullopt);
+  EXPECT_EQ(backend_id(version, *snapshot, "nowhere", "web-1"), std::nullopt);
 }
 
 TEST_F(Built, SharesPoolsThatDidNotChange) {
@@ -65,9 +62,9 @@ TEST_F(Built, SharesPoolsThatDidNotChange) {
   Pool other = sites::pool(2);
   other.name = "api";
   site.pools.push_back(other);
-  const SiteVersion version = version_of(site);
+  const SiteVersion version = sites::version_of(site);
   const auto first = build(version);
-  const auto second = build(after(version, SetBackendState{"web", "web-1", BackendState::draining}));
+  const auto second = build(sites::after(version, SetBackendState{"web", "web-1", BackendState::draining}));
   EXPECT_NE(first->pools[0], second->pools[0]);
   EXPECT_EQ(first->pools[1], second->pools[1]);
   EXPECT_EQ(first->pools[0]->id, second->pools[0]->id);
@@ -96,55 +93,57 @@ TEST_F(Built, SaysWhichFlowsABackendKeeps) {
     Site site = sites::site(3);
     site.pools[0].on_down = each.on_down;
     site.pools[0].backends[0].state = each.state;
-    const auto snapshot = build(version_of(site), {{"web", {{"web-1", each.health}}}});
+    const auto snapshot = build(sites::version_of(site), {{"web", {{"web-1", each.health}}}});
     EXPECT_EQ(snapshot->pools[0]->backends[0].keeps_tcp, each.tcp) << each.description;
     EXPECT_EQ(snapshot->pools[0]->backends[0].keeps_udp, each.udp) << each.description;
   }
 }
 
 TEST_F(Built, UpdatedRowsAreThoseBuiltAnew) {
-  SiteVersion version = version_of(sites::site(8));
+  SiteVersion version = sites::version_of(sites::site(8));
   HealthView health;
   (void)build(version, health);
   for (int i = 1; i <= 8; ++i) {
     const std::string name = fmt::format("web-{}", i);
     if (i % 2 == 0)
-      version = after(version, SetBackendState{"web", name, BackendState::draining});
+      version = sites::after(version, SetBackendState{"web", name, BackendState::draining});
     else
       health["web"][name] = Health::down;
-    EXPECT_EQ(build(version, health)->pools[0]->rows, rows_of(version, version.site.pools[0], health))
+    EXPECT_EQ(build(version, health)->pools[0]->rows, sites::rows_of(version, version.site.pools[0], health))
         << name;
   }
 }
 
 TEST_F(Built, AFamilyWithoutASourceIsRefusedAndNothingChanges) {
   SnapshotBuilder only_v4({sites::ip("192.0.2.1"), std::nullopt}, next_hops);
-  const SiteVersion version = version_of(sites::site(1));
-  ASSERT_TRUE(only_v4.build(version, {}, seconds(0)));
+  const SiteVersion version = sites::version_of(sites::site(1));
+  const auto first = only_v4.build(version, {}, seconds(0));
+  ASSERT_TRUE(first);
   Pool six;
   six.name = "six";
   six.rows = 251;
   six.backends.push_back({.name = "six-1", .address = sites::ip("fd00::1")});
-  const auto refused = only_v4.build(after(version, AddPool{six}), {}, seconds(1));
+  const auto refused = only_v4.build(sites::after(version, AddPool{six}), {}, seconds(1));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().text(),
             "pool \"six\": its backends have IPv6 addresses and the director has no such source; set "
             "source_ipv6 in "
             "director.toml");
-  EXPECT_TRUE(only_v4.backend_id("web", "web-1"));
-  EXPECT_FALSE(only_v4.backend_id("six", "six-1"));
+  const auto again = only_v4.build(version, {}, seconds(2));
+  ASSERT_TRUE(again);
+  EXPECT_EQ((*again)->pools[0], (*first)->pools[0]);
 }
 
 TEST_F(Built, ARemovedBackendsIdLeadsNowhere) {
-  SiteVersion version = version_of(sites::site(3));
-  (void)build(version);
-  const BackendId id = *builder.backend_id("web", "web-3");
-  version = after(version, RemoveBackend{"web", "web-3"});
-  auto snapshot = build(version, {}, seconds(1));
+  SiteVersion version = sites::version_of(sites::site(3));
+  auto snapshot = build(version);
+  const BackendId id = *backend_id(version, *snapshot, "web", "web-3");
+  version = sites::after(version, RemoveBackend{"web", "web-3"});
+  snapshot = build(version, {}, seconds(1));
   EXPECT_TRUE(to_index(id) >= snapshot->backends.size() || snapshot->backends[to_index(id)].pool == nullptr);
-  version = after(version, AddBackend{"web", sites::backend(3)});
+  version = sites::after(version, AddBackend{"web", sites::backend(3)});
   snapshot = build(version, {}, seconds(2));
-  EXPECT_NE(builder.backend_id("web", "web-3"), id);
+  EXPECT_NE(backend_id(version, *snapshot, "web", "web-3"), id);
   EXPECT_EQ(snapshot->backends.at(to_index(id)).pool, nullptr);
 }
 
@@ -164,10 +163,10 @@ TEST_F(Built, AThousandPoolsAreOneSnapshot) {
                              .ports = {{80, 80}},
                              .pool = pool.name});
   }
-  const SiteVersion version = version_of(site);
+  const SiteVersion version = sites::version_of(site);
   const auto first = build(version);
   EXPECT_EQ(first->backends.size(), 10'000U);
-  const auto second = build(after(version, SetBackendState{"pool-7", "b3", BackendState::draining}));
+  const auto second = build(sites::after(version, SetBackendState{"pool-7", "b3", BackendState::draining}));
   std::size_t shared = 0;
   for (std::size_t p = 0; p < 1000; ++p) shared += first->pools[p] == second->pools[p] ? 1U : 0U;
   EXPECT_EQ(shared, 999U);

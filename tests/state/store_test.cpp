@@ -19,13 +19,6 @@ Store open_in(const std::filesystem::path& path, std::optional<Site> seed) {
 
 Store in_memory(Site site) { return std::move(*Store::open(std::nullopt, std::move(site))); }
 
-bool same(const SiteVersion& a, const SiteVersion& b) {
-  if (a.epoch != b.epoch || !(a.site == b.site) || a.seatings.size() != b.seatings.size()) return false;
-  for (const auto& [pool, seating] : a.seatings)
-    if (!(*seating == *b.seatings.at(pool))) return false;
-  return site_digest(a) == site_digest(b);
-}
-
 TEST(Store, ASeedFillsOnlyAnEmptyJournal) {
   const ScratchDirectory scratch;
   open_in(scratch.path(), sites::site(3));
@@ -45,7 +38,7 @@ TEST(Store, AChangeSurvivesARestart) {
   }
   EXPECT_EQ(left.epoch, Epoch{3});
   const Store store = open_in(scratch.path(), std::nullopt);
-  EXPECT_TRUE(same(store.current(), left));
+  EXPECT_TRUE(sites::same(store.current(), left));
 }
 
 TEST(Store, AnIdenticalChangeIsNoChange) {

@@ -1,7 +1,5 @@
-// The man page and the shell's completion, both written from the table.
+// The man page, written from the table.
 #include <fmt/format.h>
-
-#include <algorithm>
 
 #include "command/help.h"
 
@@ -48,57 +46,6 @@ std::string man_command(const Command& command) {
   return out;
 }
 
-std::vector<std::string> words_after(std::string_view object) {
-  std::vector<std::string> out;
-  for (const Command& command : commands()) {
-    if (command.object == object && !command.verb.empty()) out.emplace_back(command.verb);
-  }
-  return out;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
-  return out;
-}
-
-// What completes a positional: a list of words, or a call that prints names.
-std::string completion_of(const Parameter& parameter) {
-  switch (parameter.kind) {
-    case Kind::pool:
-      return "$(_guideway_names pool)";
-    case Kind::service:
-      return "$(_guideway_names service)";
-    case Kind::backend:
-      return "$(_guideway_names backend)";
-    case Kind::word: {
-      std::string words(parameter.value);
-      std::replace(words.begin(), words.end(), '|', ' ');
-      return words;
-    }
-    case Kind::file:
-      return "@file";
-    default:
-      return {};
-  }
-}
-
-// `key) _guideway_offer OPTIONS POSITIONAL… ;;` of one command.
-std::string completion_case(const Command& command) {
-  std::string options;
-  const auto add = [&options](std::span<const Parameter> more) {
-    for (const Parameter& option : more)
-      options += (options.empty() ? "--" : " --") + std::string(option.name);
-  };
-  add(command.options);
-  if (command.effect == Effect::change) add(change_options());
-  add(program_options());
-  std::string out = fmt::format("    \"{}\") _guideway_offer \"{}\"", command.name(), options);
-  for (const Parameter& parameter : command.positionals)
-    out += fmt::format(" \"{}\"", completion_of(parameter));
-  return out + " ;;\n";
-}
-
 }  // namespace
 
 std::string man_page() {
@@ -123,48 +70,6 @@ std::string man_page() {
       "director's "
       "own file\n";
   return out + ".SH SEE ALSO\nguidewayd(8), guideway\\-agent(8), guideway\\-replay(1)\n";
-}
-
-std::string bash_completion() {
-  std::vector<std::string> objects;
-  std::string verbs, cases;
-  for (const Command& command : commands()) {
-    cases += completion_case(command);
-    if (std::find(objects.begin(), objects.end(), command.object) != objects.end()) continue;
-    objects.emplace_back(command.object);
-    if (const auto words = words_after(command.object); !words.empty()) {
-      verbs += fmt::format("    {}) echo \"{}\" ;;\n", command.object, joined(words));
-    }
-  }
-  return "# bash completion of guideway, made from its table of commands\n"
-         "_guideway_names() { guideway --names \"$1\" \"${words[@]:1}\" 2>/dev/null; }\n"
-         "_guideway_verbs() {\n  case \"$1\" in\n" +
-         verbs +
-         "  esac\n}\n"
-         "# Offers the next positional's words, or the options after a dash.\n"
-         "_guideway_offer() {\n"
-         "  local options=$1\n  shift\n"
-         "  if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$cur\"); return; "
-         "fi\n"
-         "  local wanted=${*:place:1}\n"
-         "  if [[ $wanted == @file ]]; then mapfile -t COMPREPLY < <(compgen -f -- \"$cur\"); return; fi\n"
-         "  mapfile -t COMPREPLY < <(compgen -W \"$wanted\" -- \"$cur\")\n"
-         "}\n"
-         "_guideway() {\n"
-         "  local cur=${COMP_WORDS[COMP_CWORD]} words=() word place key\n"
-         "  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do [[ $word == -* ]] || words+=(\"$word\"); "
-         "done\n"
-         "  [[ ${words[0]-} == plan ]] && words=(\"${words[@]:1}\")\n"
-         "  if ((${#words[@]} == 0)); then mapfile -t COMPREPLY < <(compgen -W \"" +
-         joined(objects) +
-         " replay\" -- \"$cur\"); return; fi\n"
-         "  local verbs\n  verbs=$(_guideway_verbs \"${words[0]}\")\n"
-         "  if [[ -n $verbs && ${#words[@]} -eq 1 ]]; then\n"
-         "    mapfile -t COMPREPLY < <(compgen -W \"$verbs\" -- \"$cur\"); return\n  fi\n"
-         "  if [[ -n $verbs ]]; then key=\"${words[0]} ${words[1]}\" place=$((${#words[@]} - 1))\n"
-         "  else key=${words[0]} place=${#words[@]}; fi\n"
-         "  case \"$key\" in\n" +
-         cases + "  esac\n}\ncomplete -F _guideway guideway\n";
 }
 
 }  // namespace guideway

@@ -1,13 +1,16 @@
 // The table's own words: every command has its help, the man page is good roff, the completion completes.
 #include "command/help.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
+#include <sstream>
 
 namespace guideway {
 namespace {
@@ -28,14 +31,17 @@ bool installed(const std::string& program) {
 
 class Scratch {
  public:
-  explicit Scratch(const std::string& text) { std::ofstream(path_) << text; }
+  explicit Scratch(const std::string& text, const std::string& name = "text")
+      : path_(testing::TempDir() + "guideway-help-" + std::to_string(getpid()) + "-" + name) {
+    std::ofstream(path_) << text;
+  }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
   ~Scratch() { std::filesystem::remove(path_); }
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
-  std::string path_ = testing::TempDir() + "guideway-help-" + std::to_string(getpid());
+  std::string path_;
 };
 
 TEST(Table, EveryCommandIsWhole) {
@@ -84,31 +90,79 @@ TEST(Help, TheCompletionCompletes) {
   if (!installed("bash")) GTEST_SKIP() << "bash is not installed";
   const Scratch script(bash_completion());
   EXPECT_EQ(output_of("bash -n " + script.path() + " 2>&1"), "");
+  if (installed("shellcheck")) {
+    EXPECT_EQ(output_of("shellcheck -s bash " + script.path() + " 2>&1"), "");
+  }
   struct Case {
-    const char* words;  // the last one is being typed
-    const char* offered;
+    const char* line;
+    const char* offered;   // among others
+    const char* withheld;  // nothing of this; nullptr: does not matter
   };
   const Case cases[] = {
-      {"guideway back", "backend"},
-      {"guideway backend dr", "drain"},
-      {"guideway plan backend und", "undrain"},
-      {"guideway backend drain web ''", "web-1"},
-      {"guideway backend drain w", "web"},
-      {"guideway backend drain web web-1 --w", "--wait"},
-      {"guideway health set web web-1 d", "down"},
-      {"guideway explain t", "tcp"},
+      {"guideway back", "backend", "pool"},
+      {"guideway ", "replay", "--json"},
+      {"guideway --", "--socket", "backend"},
+      {"guideway backend dr", "drain", "undrain"},
+      {"guideway backend drain ", "web", "web-1"},
+      {"guideway backend drain w", "web", nullptr},
+      {"guideway backend drain web ", "web-1", nullptr},
+      {"guideway backend drain web web-1 ", nullptr, "web"},
+      {"guideway backend drain web web-1 --w", "--wait", nullptr},
+      {"guideway backend drain web web-1 --timeout 10s --", "--force", nullptr},
+      {"guideway backend drain --timeout 10s web ", "web-1", "web"},
+      {"guideway backend drain --wait web ", "web-1", "web"},
+      {"guideway --json backend drain ", "web", "drain"},
+      {"guideway --socket /run/a.sock back", "backend", nullptr},
+      {"guideway backend add web b4 10.0.0.4 --state ", "draining", "web"},
+      {"guideway backend add web b4 10.0.0.4 --state=dr", "draining", "active"},
+      {"guideway backend add web b4 10.0.0.4 --state=draining --w", "--weight", nullptr},
+      {"guideway backend add web b4 10.0.0.4 --weight ", nullptr, "web"},
+      {"guideway pool add web --encapsulation g", "gue", "l2"},
+      {"guideway health set web web-1 d", "down", "up"},
+      {"guideway explain t", "tcp", "udp"},
+      {"guideway explain tcp 198.51.100.7:40000 203.0.113.10:80 --j", "--json", nullptr},
+      {"guideway plan ", "backend", "status"},
+      {"guideway plan ", "apply", "check"},
+      {"guideway plan backend ", "undrain", "list"},
+      {"guideway plan backend und", "undrain", nullptr},
+      {"guideway plan backend drain web ", "web-1", "web"},
+      {"guideway table ", "digest", "drain"},
+      {"guideway apply /etc/host", "/etc/hosts", nullptr},
+      {"guideway --site /etc/host", "/etc/hosts", nullptr},
+      {"guideway replay --in /etc/host", "/etc/hosts", nullptr},
   };
+  std::string lines;
+  for (const Case& one : cases) lines += std::string(one.line) + "\n";
+  const Scratch typed(lines, "typed");
+  const std::string offered =
+      output_of("bash -c '. " + script.path() +
+                "; guideway() { case $2 in pool) echo web ;; backend) echo web-1 ;; esac; };"
+                " while IFS= read -r COMP_LINE; do COMP_POINT=${#COMP_LINE}; COMPREPLY=(); _guideway;"
+                " echo \" ${COMPREPLY[*]} \"; done <" +
+                typed.path() + "'");
+  std::istringstream answers(offered);
   for (const Case& one : cases) {
-    const std::string run =
-        "bash -c '. " + script.path() +
-        "; _guideway_names() { case $1 in pool) echo web ;; backend) echo web-1 ;; esac; };"
-        " COMP_WORDS=($0); [[ ${COMP_WORDS[-1]} == \"\\x27\\x27\" ]] && COMP_WORDS[-1]=;"
-        " COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _guideway; echo \"${COMPREPLY[@]}\"' \"" +
-        std::string(one.words) + "\"";
-    const std::string offered = output_of(run);
-    EXPECT_NE((" " + offered).find(" " + std::string(one.offered)), std::string::npos)
-        << one.words << " offers \"" << offered << "\"";
+    std::string words;
+    ASSERT_TRUE(std::getline(answers, words)) << one.line << " ends the shell";
+    const auto has = [&](const char* word) { return words.find(fmt::format(" {} ", word)) != words.npos; };
+    EXPECT_TRUE(one.offered == nullptr || has(one.offered)) << one.line << "| offers" << words;
+    EXPECT_TRUE(one.withheld == nullptr || !has(one.withheld)) << one.line << "| offers" << words;
   }
+}
+
+// The completion knows an option by its name alone.
+TEST(Table, AnOptionOfOneNameMeansTheSameEverywhere) {
+  std::map<std::string_view, std::pair<Kind, std::string_view>> seen;
+  const auto look = [&](std::span<const Parameter> options) {
+    for (const Parameter& option : options) {
+      const auto [first, fresh] = seen.emplace(option.name, std::pair(option.kind, option.value));
+      EXPECT_EQ(first->second.first, option.kind) << option.name;
+      EXPECT_TRUE(option.kind != Kind::word || first->second.second == option.value) << option.name;
+    }
+  };
+  for (const Command& command : commands()) look(command.options);
+  look(change_options());
+  look(program_options());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command/change_answer.h"
+#include "command/pool_alarm.h"
 #include "command/site_view.h"
 #include "command/text_table.h"
 #include "command/values.h"
@@ -76,13 +77,15 @@ Result<json> list_backends(Context& context, const Arguments& arguments) {
   if (const auto name = arguments.find("POOL")) {
     const auto pool = pool_of(site, *name);
     if (!pool) return tl::unexpected<Error>(pool.error());
-    return json{{"backends", backends_json(context, **pool)}};
+    json alarms = json::array();
+    if (auto alarm = alarm_of(context, **pool)) alarms.push_back(std::move(*alarm));
+    return json{{"backends", backends_json(context, **pool)}, {"alarms", std::move(alarms)}};
   }
   for (const Pool& pool : site.pools) {
     json more = backends_json(context, pool);
     std::move(more.begin(), more.end(), std::back_inserter(backends));
   }
-  return json{{"backends", std::move(backends)}};
+  return json{{"backends", std::move(backends)}, {"alarms", alarms_json(context)}};
 }
 
 Result<json> add_backend(Context& context, const Arguments& arguments) {
@@ -98,7 +101,16 @@ Result<json> add_backend(Context& context, const Arguments& arguments) {
   return carry_out(context, arguments, AddBackend{(*pool)->name, std::move(backend)});
 }
 
+// A drain would let connections come back to who was stopped for good.
 Result<json> drain_backend(Context& context, const Arguments& arguments) {
+  const auto place = place_of(context, arguments);
+  if (!place) return tl::unexpected<Error>(place.error());
+  if (place->backend->state == BackendState::disabled) {
+    const std::string who = place->pool->name + " " + place->backend->name;
+    return fail(ErrorKind::refused, place->backend->name + " is disabled, it has no flows to let end",
+                "pool " + place->pool->name,
+                fmt::format("`backend enable {}` before, or take it out: `backend remove {}`", who, who));
+  }
   return set_state(context, arguments, BackendState::draining);
 }
 
@@ -153,7 +165,7 @@ std::string render_backends(const json& answer, bool color) {
   if (table.empty()) return "no backends; add one with `guideway backend add POOL NAME ADDRESS`\n";
   const bool unknown = std::any_of(backends.begin(), backends.end(),
                                    [](const json& backend) { return backend.at("health") == "unknown"; });
-  return table.text(color) +
+  return table.text(color) + alarm_lines(answer, color) +
          (unknown
               ? "health unknown: no check, or none has answered yet; counts as the pool's health.initial\n"
               : "");

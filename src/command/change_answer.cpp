@@ -7,6 +7,7 @@
 
 #include "command/difference.h"
 #include "command/text_table.h"
+#include "state/plan_sentences.h"
 
 namespace guideway {
 namespace {
@@ -26,26 +27,47 @@ json backend_moves_json(const BackendMoves& moves) {
 json pool_moves_json(const PoolMoves& moves) {
   json backends = json::array();
   for (const BackendMoves& backend : moves.backends) backends.push_back(backend_moves_json(backend));
+  json drained = json::array();
+  for (const DrainedFlows& left : moves.drained)
+    drained.push_back(
+        {{"name", left.backend}, {"live_flows", left.flows ? json(*left.flows) : json(nullptr)}});
   return {{"pool", moves.pool},
           {"rows", moves.rows},
+          {"rows_before", moves.rows_before},
           {"seats_moved", moves.seats_moved},
           {"rows_moved", moves.first_moved},
           {"rows_breaking", moves.rows_breaking},
           {"breaking", moves.breaking},
           {"rows_forgotten", moves.rows_forgotten},
+          {"rows_by_table", moves.rows_by_table},
+          {"ends_new_flows", moves.ends_new_flows},
+          {"drained", std::move(drained)},
           {"backends", std::move(backends)}};
 }
 
 std::string pool_sentence(const json& pool) {
-  const auto moved = pool.at("rows_moved").get<std::uint64_t>();
-  const auto seats = pool.at("seats_moved").get<std::uint64_t>();
+  const std::string name = pool.at("pool").get<std::string>();
+  const auto number = [&pool](const char* key) { return pool.at(key).get<std::uint64_t>(); };
+  const std::uint64_t rows = number("rows"), before = number("rows_before"), moved = number("rows_moved");
+  std::uint64_t taken = 0;
+  for (const json& backend : pool.at("backends")) taken += backend.at("first_after").get<std::uint64_t>();
+  const std::string taking =
+      taken == 0 ? "nobody takes new flows" : grouped(taken) + " of them take new flows";
+  if (before == 0) return fmt::format("pool {}: new, {}, {}\n", name, counted(rows, "row"), taking);
+  if (rows == 0) return fmt::format("pool {}: goes with its {}\n", name, counted(before, "row"));
+  if (rows != before)
+    return fmt::format("pool {}: {} instead of {}, all dealt anew, {}\n", name, counted(rows, "row"),
+                       grouped(before), taking);
+  const auto seats = number("seats_moved");
   const std::string held = seats == 0   ? "no seat moves"
                            : seats == 1 ? "1 seat moves"
                                         : grouped(seats) + " seats move";
-  const std::string name = pool.at("pool").get<std::string>();
   if (moved == 0) return fmt::format("pool {}: no row sends new flows elsewhere, {}\n", name, held);
+  if (taken == 0)
+    return fmt::format("pool {}: {} of {} rows take no new flows any more, {}\n", name, grouped(moved),
+                       grouped(rows), held);
   return fmt::format("pool {}: {} of {} rows send new flows elsewhere, {}\n", name, grouped(moved),
-                     grouped(pool.at("rows").get<std::uint64_t>()), held);
+                     grouped(rows), held);
 }
 
 // "21,846" or "21,846 -> 0".
@@ -68,32 +90,27 @@ std::string moves_table(const json& pool, bool color) {
   return table.empty() ? "" : table.text(color);
 }
 
-std::string breaking_sentences(const json& answer, bool color) {
+std::string sentences(const json& list, std::string_view kind, Tone tone, bool color) {
   std::string out;
-  for (const json& pool : answer.at("pools")) {
-    const auto rows = pool.at("rows_breaking").get<std::uint64_t>();
-    if (rows == 0) continue;
-    std::string names;
-    for (const json& name : pool.at("breaking"))
-      names += (names.empty() ? "" : ", ") + name.get<std::string>();
-    out += toned(fmt::format("breaks: live flows of {} on {} of pool {} would find no hop to it any more",
-                             names, counted(rows, "row"), pool.at("pool").get<std::string>()),
-                 Tone::bad, color) +
-           "\n";
-  }
-  for (const json& service : answer.at("services_cut")) {
-    out += toned(fmt::format("breaks: all connections of {} are decided anew", service.get<std::string>()),
-                 Tone::bad, color) +
-           "\n";
-  }
-  if (out.empty()) {
-    const json& pools = answer.at("pools");
-    const bool forgets = std::any_of(pools.begin(), pools.end(),
-                                     [](const json& pool) { return pool.at("rows_forgotten") != 0; });
-    return forgets ? "breaks no connection that began since the last deal; older ones: see the warning\n"
-                   : "breaks nothing: whoever may have live flows stays among the hops of its rows\n";
-  }
-  return out + "it is done only with --force; a drain first lets the flows end\n";
+  for (const json& sentence : list)
+    out += toned(fmt::format("{}: ", kind), tone, color) + sentence.get<std::string>() + "\n";
+  return out;
+}
+
+std::string breaking_sentences(const json& answer, bool color) {
+  if (!answer.at("breaks").empty())
+    return sentences(answer.at("breaks"), "breaks", Tone::bad, color) +
+           "it is done only with --force: " + answer.at("instead").get<std::string>() + "\n";
+  const json& pools = answer.at("pools");
+  const auto any = [&pools](const char* key) {
+    return std::any_of(pools.begin(), pools.end(), [key](const json& pool) { return pool.at(key) != 0; });
+  };
+  if (any("rows_forgotten"))
+    return "breaks no connection that began since the last deal; older ones: see the warning\n";
+  if (any("rows_by_table")) return "breaks nothing that this director knows; see the note\n";
+  if (std::any_of(pools.begin(), pools.end(), [](const json& pool) { return !pool.at("drained").empty(); }))
+    return "breaks nothing: who leaves has no live flows here\n";
+  return "breaks nothing: whoever may have live flows stays among the hops of its rows\n";
 }
 
 std::string render_plan(const json& answer, bool color) {
@@ -127,6 +144,8 @@ CommitOptions commit_options(const Arguments& arguments) {
 
 json change_json(const Plan& plan, const Arguments& arguments) {
   json pools = json::array();
+  json services_cut = json::array();
+  for (const ServiceCut& cut : plan.services_cut) services_cut.push_back(cut.service);
   std::uint64_t rows_moved = 0, seats_moved = 0, rows_breaking = 0;
   for (const PoolMoves& moves : plan.pools) {
     rows_moved += moves.first_moved;
@@ -143,8 +162,11 @@ json change_json(const Plan& plan, const Arguments& arguments) {
           {"rows_moved", rows_moved},
           {"seats_moved", seats_moved},
           {"rows_breaking", rows_breaking},
-          {"services_cut", plan.services_cut},
+          {"services_cut", std::move(services_cut)},
           {"needs_force", plan.needs_force()},
+          {"breaks", breaks_of(plan)},
+          {"instead", plan.needs_force() ? instead_of_force(plan) : ""},
+          {"notes", notes_of(plan)},
           {"pools", std::move(pools)},
           {"warnings", plan.warnings}};
 }
@@ -167,10 +189,8 @@ std::string render_change(const json& answer, bool color) {
   } else {
     out = result == "planned" ? render_plan(answer, color) : render_done(answer);
   }
-  for (const json& warning : answer.at("warnings")) {
-    out += toned("warning: ", Tone::warn, color) + warning.get<std::string>() + "\n";
-  }
-  return out;
+  return out + sentences(answer.at("notes"), "note", Tone::plain, color) +
+         sentences(answer.at("warnings"), "warning", Tone::warn, color);
 }
 
 }  // namespace guideway

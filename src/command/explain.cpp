@@ -6,10 +6,12 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "command/pool_alarm.h"
 #include "command/site_view.h"
 #include "command/text_table.h"
 #include "command/values.h"
 #include "net/gue.h"
+#include "state/service_cover.h"
 #include "state/words.h"
 
 namespace guideway {
@@ -69,15 +71,8 @@ Result<FlowTuple> tuple_of(const Arguments& arguments) {
 }
 
 ServiceMatch match_of(const Site& site, const FlowTuple& tuple) {
-  std::vector<ServiceRule> rules;
-  for (std::size_t i = 0; i < site.services.size(); ++i) {
-    const Service& service = site.services[i];
-    rules.push_back({service.address, service.prefix_length, service.protocol, service.ports,
-                     static_cast<std::uint32_t>(i), service.unmatched == Unmatched::drop,
-                     static_cast<std::uint8_t>(service.ping)});
-  }
-  return ServiceTable::build(rules).find(tuple.destination.family, tuple.destination.bytes.data(),
-                                         tuple.protocol, tuple.destination_port);
+  return service_table(site).find(tuple.destination.family, tuple.destination.bytes.data(), tuple.protocol,
+                                  tuple.destination_port);
 }
 
 json member_json(const RowView& view, MemberIndex member) {
@@ -258,6 +253,8 @@ Result<json> explain_flow(Context& context, const Arguments& arguments) {
   out["takes_new_flows"] = view.row.takes_new != 0;
   out["verdict"] = verdict_sentence(view);
   out["flow_table"] = (*pool)->flow_table;
+  out["alarms"] = json::array();
+  if (auto alarm = alarm_of(context, **pool)) out["alarms"].push_back(std::move(*alarm));
   out["outer"] = outer_json(context, view, *tuple, hash);
   return out;
 }
@@ -276,7 +273,7 @@ std::string render_explanation(const json& answer, bool color) {
                                   answer.at("pool").get<std::string>()));
   add_row(list, answer);
   list.add("verdict", answer.at("verdict").get<std::string>());
-  std::string out = list.text(color);
+  std::string out = list.text(color) + alarm_lines(answer, color);
   if (answer.at("flow_table").get<bool>()) {
     out += "an established flow stays with the backend of its flow-table entry, with these hops behind it\n";
   }

@@ -14,6 +14,7 @@
 #include "guideway/result.h"
 #include "snapshot/next_hops.h"
 #include "snapshot/verdict.h"
+#include "state/live_flows.h"
 #include "state/plan.h"
 
 namespace guideway {
@@ -92,5 +93,14 @@ class Live {
   virtual std::chrono::seconds uptime() = 0;
   virtual std::size_t memory_bytes() = 0;
 };
+
+// For plans; `live` (nullptr offline) must outlive it.
+[[nodiscard]] inline LiveFlows live_flows(Live* live) {
+  if (live == nullptr) return {};
+  return {[live](const std::string& pool, const std::string& backend) {
+            return live->flows_left(pool, backend).open;
+          },
+          live->uptime()};
+}
 
 }  // namespace guideway

@@ -46,7 +46,10 @@ Result<std::unique_ptr<OfflineContext>> OfflineContext::without_site(const std::
 }
 
 Result<Plan> OfflineContext::commit(const Change&, const CommitOptions&) { return no_edit(); }
-Result<Plan> OfflineContext::plan_undo() { return no_edit(); }
+Result<Plan> OfflineContext::plan_undo() {
+  return fail(ErrorKind::refused, "a file has no version before this one", {},
+              "leave out --site to ask a running director");
+}
 Result<Plan> OfflineContext::undo(const CommitOptions&) { return no_edit(); }
 
 }  // namespace guideway

@@ -8,6 +8,7 @@
 
 #include "command/backend_commands.h"
 #include "command/change_answer.h"
+#include "command/pool_alarm.h"
 #include "command/site_view.h"
 #include "command/text_table.h"
 #include "command/values.h"
@@ -69,6 +70,8 @@ Result<json> show_pool(Context& context, const Arguments& arguments) {
   if (!pool) return tl::unexpected<Error>(pool.error());
   json out = pool_json(context, **pool);
   out["backends"] = backends_json(context, **pool);
+  out["alarms"] = json::array();
+  if (auto alarm = alarm_of(context, **pool)) out["alarms"].push_back(std::move(*alarm));
   return out;
 }
 
@@ -121,6 +124,14 @@ std::string render_pool(const json& answer, bool color) {
   list.add("hops", std::to_string(answer.at("hops").get<int>()));
   for (const char* key : {"affinity", "deal", "seed", "tos"})
     list.add(key, answer.at(key).get<std::string>());
+  list.add("none healthy", answer.at("none_healthy").get<std::string>());
+  list.add("on down", answer.at("on_down").get<std::string>());
+  list.add("panic", fmt::format("{}", answer.at("panic").get<double>()));
+  const json& timeouts = answer.at("timeouts");
+  std::string spans;
+  for (const char* key : {"new", "established", "closing", "udp"})
+    spans += fmt::format("{}{} {}", spans.empty() ? "" : ", ", key, timeouts.at(key).get<std::string>());
+  list.add("timeouts", spans);
   list.add("flow table", answer.at("flow_table").get<bool>() ? "on" : "off");
   list.add("health check", check_text(answer.at("health")));
   list.add("services", joined(answer.at("services")));

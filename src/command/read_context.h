@@ -22,8 +22,8 @@ class ReadContext : public Context {
   const HealthView& health() override { return health_; }
   const DirectorConfig& director() override { return director_; }
   RecentRows& recent_rows() override { return *view_.recent_rows; }
-  Result<Plan> plan(const Change& change) override { return view_.plan(change, health_); }
-  Result<Plan> plan_undo() override { return view_.plan_undo(health_); }
+  Result<Plan> plan(const Change& change) override { return view_.plan(change, health_, live_flows(live_)); }
+  Result<Plan> plan_undo() override { return view_.plan_undo(health_, live_flows(live_)); }
   Result<Plan> commit(const Change&, const CommitOptions&) override { return refusal(); }
   Result<Plan> undo(const CommitOptions&) override { return refusal(); }
   Live* live() override { return live_; }

@@ -12,6 +12,12 @@ using nlohmann::json;
 Result<json> apply_site(Context& context, const Arguments& arguments) {
   auto imported = parse_import(arguments.input, arguments.at("FILE"));
   if (!imported) return tl::unexpected<Error>(std::move(imported.error()));
+  const Site &now = context.version().site, &next = imported->parsed.site;
+  if (next.pools.empty() && next.services.empty() && !(now.pools.empty() && now.services.empty()) &&
+      !arguments.force && !arguments.dry_run) {
+    return fail(ErrorKind::refused, "the file names no service and no pool: the director would serve nothing",
+                arguments.at("FILE"), "is it the right file? to empty the site, repeat with --force");
+  }
   auto answer = carry_out(context, arguments,
                           ReplaceSite{std::move(imported->parsed.site), std::move(imported->seatings)});
   if (!answer) return answer;

@@ -8,6 +8,7 @@
 #include "command/values.h"
 #include "state/duration.h"
 #include "state/near_match.h"
+#include "state/service_cover.h"
 #include "state/words.h"
 
 namespace guideway {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "command/pool_alarm.h"
 #include "command/site_view.h"
 #include "command/text_table.h"
 #include "command/values.h"
@@ -181,6 +182,7 @@ Result<json> show_status(Context& context, const Arguments&) {
               {"services", version.site.services.size()},
               {"pools", version.site.pools.size()},
               {"backends", backend_counts(context)},
+              {"alarms", alarms_json(context)},
               {"ports", std::move(ports)},
               {"next_hops", std::move(next_hops)}};
 }
@@ -207,8 +209,8 @@ std::string render_status(const json& answer, bool color) {
                                  counted(number_of(backends, "total"), "backend"),
                                  number_of(backends, "active"), number_of(backends, "draining"),
                                  number_of(backends, "disabled"), number_of(backends, "down")));
-  return list.text(color) + "\n" + ports_table(answer.at("ports"), color) + "\n" +
-         next_hops_table(answer.at("next_hops"), color);
+  return list.text(color) + alarm_lines(answer, color) + "\n" + ports_table(answer.at("ports"), color) +
+         "\n" + next_hops_table(answer.at("next_hops"), color);
 }
 
 std::string render_stats(const json& answer, bool color) {

@@ -234,7 +234,7 @@ std::vector<Command> site_verbs() {
        {},
        "go back to the version before, with its seats",
        Effect::change,
-       Reach::daemon,
+       Reach::any,
        false,
        {},
        undo_change,

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "state/quantity.h"
+
 namespace guideway {
 
 enum class Tone : std::uint8_t { plain, good, warn, bad, dim, strong };
@@ -46,8 +48,5 @@ class TextList {
  private:
   std::vector<std::pair<std::string, std::string>> lines_;
 };
-
-[[nodiscard]] std::string grouped(std::uint64_t number);                         // 65,537
-[[nodiscard]] std::string counted(std::uint64_t number, std::string_view noun);  // "1 row", "2 rows"
 
 }  // namespace guideway

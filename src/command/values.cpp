@@ -119,17 +119,6 @@ Result<std::vector<PortRange>> ports_value(std::string_view text) {
   return out;
 }
 
-std::string ports_text(const std::vector<PortRange>& ports) {
-  if (ports.empty()) return "any";
-  std::string out;
-  for (const PortRange& range : ports) {
-    if (!out.empty()) out += ",";
-    out += std::to_string(range.first);
-    if (range.last != range.first) out += "-" + std::to_string(range.last);
-  }
-  return out;
-}
-
 Result<std::uint32_t> weight_value(std::string_view text) {
   const auto value = digits(text);
   if (!value) return wrong(fmt::format("\"{}\" is no weight", text), "use a whole number from 1 to 65535");

@@ -27,7 +27,6 @@ struct Endpoint {
 [[nodiscard]] Result<Prefix> prefix_value(std::string_view text);
 [[nodiscard]] Result<Endpoint> endpoint_value(std::string_view text);
 [[nodiscard]] Result<std::vector<PortRange>> ports_value(std::string_view text);  // empty: any
-[[nodiscard]] std::string ports_text(const std::vector<PortRange>& ports);
 [[nodiscard]] Result<std::uint32_t> weight_value(std::string_view text);
 [[nodiscard]] Result<std::uint64_t> number_value(std::string_view text);
 [[nodiscard]] Result<std::uint64_t> seed_value(std::string_view text);

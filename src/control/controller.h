@@ -65,8 +65,10 @@ class Controller final : private Context {
   const HealthView& health() override;
   const DirectorConfig& director() override { return director_; }
   RecentRows& recent_rows() override { return *store_.recent_rows(); }
-  Result<Plan> plan(const Change& change) override { return store_.plan(change, health()); }
-  Result<Plan> plan_undo() override { return store_.plan_undo(health()); }
+  Result<Plan> plan(const Change& change) override {
+    return store_.plan(change, health(), live_flows(live_));
+  }
+  Result<Plan> plan_undo() override { return store_.plan_undo(health(), live_flows(live_)); }
   Result<Plan> commit(const Change& change, const CommitOptions& options) override;
   Result<Plan> undo(const CommitOptions& options) override;
   Live* live() override { return live_; }

@@ -25,17 +25,26 @@ class ReplayContext final : public Context {
   const HealthView& health() override { return director_.health(); }
   RecentRows& recent_rows() override { return *director_.store().recent_rows(); }
   const DirectorConfig& director() override { return director_.config(); }
-  Result<Plan> plan(const Change& change) override { return director_.store().plan(change, health()); }
-  Result<Plan> commit(const Change& change, const CommitOptions& options) override {
-    return published(director_.store().commit(change, health(), options));
+  Result<Plan> plan(const Change& change) override {
+    return director_.store().plan(change, health(), flows());
   }
-  Result<Plan> plan_undo() override { return director_.store().plan_undo(health()); }
+  Result<Plan> commit(const Change& change, const CommitOptions& options) override {
+    return published(director_.store().commit(change, health(), options, flows()));
+  }
+  Result<Plan> plan_undo() override { return director_.store().plan_undo(health(), flows()); }
   Result<Plan> undo(const CommitOptions& options) override {
-    return published(director_.store().undo(health(), options));
+    return published(director_.store().undo(health(), options, flows()));
   }
   Live* live() override { return nullptr; }
 
  private:
+  // Known from the first packet on; a capture has no other directors, nor a time before.
+  LiveFlows flows() {
+    return {[this](const std::string& pool, const std::string& backend) {
+              return director_.open_flows(pool, backend, now_);
+            },
+            std::chrono::milliseconds::max()};
+  }
   Result<Plan> published(Result<Plan> plan) {
     if (!plan || plan->no_op) return plan;
     if (auto done = director_.publish(now_); !done) return tl::unexpected(done.error());

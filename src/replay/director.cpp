@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "replay/capture.h"
+#include "state/snapshot_names.h"
 
 namespace guideway {
 namespace {
@@ -92,6 +93,14 @@ Result<void> ReplayDirector::publish(std::chrono::milliseconds now) {
   resolve(*snapshot_);
   remember_names(*snapshot_);
   return {};
+}
+
+std::uint64_t ReplayDirector::open_flows(const std::string& pool, const std::string& backend,
+                                         std::chrono::milliseconds now) const {
+  const auto id = backend_id(store_.current(), *snapshot_, pool, backend);
+  if (!id) return 0;
+  const std::uint32_t closing_ms = store_.current().site.find_pool(pool)->timeouts.closing_ms;
+  return flows_.count(*id, static_cast<std::uint32_t>(now.count()), closing_ms).open;
 }
 
 void ReplayDirector::resolve(const Snapshot& snapshot) {

@@ -40,6 +40,10 @@ class ReplayDirector {
   // Builds and publishes what the store and the health view hold now.
   [[nodiscard]] Result<void> publish(std::chrono::milliseconds now);
 
+  // Of a backend of the present site.
+  [[nodiscard]] std::uint64_t open_flows(const std::string& pool, const std::string& backend,
+                                         std::chrono::milliseconds now) const;
+
   // The burst's arrays stay readable until the next run.
   void run(Burst& burst, std::uint32_t now_ms, Outputs& out);
   void sent(Outbox& box) { pipeline_.sent(box, box.size, Verdict::drop_tx_full); }

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <map>
 
+#include "state/duration.h"
+#include "state/near_match.h"
 #include "state/pool_rows.h"
+#include "state/quantity.h"
 #include "state/seatings.h"
 #include "state/site_check.h"
 
@@ -58,62 +61,98 @@ bool same_rows(const PoolView& before, const PoolView& after) {
          before.pool->affinity == after.pool->affinity;
 }
 
-// Which backends of before can have connections that the change ends whatever the rows say: taken out,
-// disabled or put at another address while in service. A backend that was drained had its time, and one that
-// is down has no connections left to lose.
-std::vector<bool> cut_off(const PoolView& before, const PoolView& after, const std::vector<MemberIndex>& to) {
-  std::vector<bool> out(before.backends.size(), false);
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    if (before.status[i].state != BackendState::active || before.status[i].health == Health::down) continue;
-    const Backend* now = to[i] == no_member ? nullptr : after.backends[to[i]];
-    out[i] =
-        now == nullptr || now->state == BackendState::disabled || now->address != before.backends[i]->address;
-  }
-  return out;
-}
-
 bool has_hop(const Row& row, MemberIndex member) {
   return std::find(row.hop.begin(), row.hop.end(), member) != row.hop.end();
 }
 
-// Rows with connections that would find no way to their backend any more.
-void count_breaking(const PoolView& before, const PoolView& after, const std::vector<MemberIndex>& to,
-                    PoolMoves& out) {
-  const std::vector<bool> cut = cut_off(before, after, to);
-  const bool rows_kept = same_rows(before, after);
-  // With a flow table only a cut ends a connection; without one the row must still name its backend.
-  const bool rows_decide = !rows_kept || !before.pool->flow_table || !after.pool->flow_table;
-  std::vector<bool> breaks(before.backends.size(), false);
-  const auto is_lost = [&](MemberIndex member, std::uint32_t row) {
-    if (member == no_member || before.status[member].state == BackendState::disabled) return false;
-    if (cut[member]) return true;
-    if (!rows_decide || to[member] == no_member || before.status[member].health == Health::down) return false;
-    return !rows_kept || !has_hop(after.rows[row], to[member]);
-  };
-  // Hops carry the flows of one deal. Whether any is left from before the last one, nobody knows: told, not refused.
-  const auto is_forgotten = [&](MemberIndex former, std::uint32_t row) {
-    return rows_decide && rows_kept && former != no_member && to[former] != no_member &&
-           before.status[former].state != BackendState::disabled && has_hop(before.rows[row], former) &&
-           !has_hop(after.rows[row], to[former]);
-  };
-  for (std::uint32_t row = 0; row < before.row_count(); ++row) {
-    const MemberIndex first = before.first(row), holder = before.seating->holder[row],
-                      former = before.seating->former[row];
+// What a change takes from one pool's connections.
+class Breaking {
+ public:
+  Breaking(const PoolView& before, const PoolView& after, const LiveFlows& flows, PoolMoves& out)
+      : before_(before),
+        after_(after),
+        to_(mapping(before, after)),
+        rows_kept_(same_rows(before, after)),
+        // With a flow table only a cut ends a connection; without one the row must still name its backend.
+        rows_decide_(!rows_kept_ || !before.pool->flow_table || !after.pool->flow_table),
+        cut_(before.backends.size(), false),
+        breaks_(before.backends.size(), false),
+        out_(out) {
+    out_.flow_table = before.pool->flow_table && after.pool->flow_table;
+    for (std::size_t i = 0; i < cut_.size(); ++i) cut_[i] = is_cut(i, flows);
+  }
+
+  void count() {
+    for (std::uint32_t row = 0; row < before_.row_count(); ++row) count_row(row);
+    for (std::size_t i = 0; i < breaks_.size(); ++i)
+      if (breaks_[i]) out_.breaking.push_back(before_.name(static_cast<MemberIndex>(i)));
+    const auto takes_new = [](const Row& row) { return row.takes_new != 0; };
+    out_.ends_new_flows = std::any_of(before_.rows.begin(), before_.rows.end(), takes_new) &&
+                          std::none_of(after_.rows.begin(), after_.rows.end(), takes_new);
+  }
+
+ private:
+  // Whether the backend can have connections that the change ends whatever the rows say: it is taken out, disabled or
+  // put at another address while in service, or while its drain is not known to have ended. One that is down has no
+  // connections left to lose.
+  bool is_cut(std::size_t member, const LiveFlows& flows) {
+    const MemberStatus& status = before_.status[member];
+    if (status.state == BackendState::disabled || status.health == Health::down) return false;
+    const Backend& was = *before_.backends[member];
+    const Backend* now = to_[member] == no_member ? nullptr : after_.backends[to_[member]];
+    if (now != nullptr && now->state != BackendState::disabled && now->address == was.address) return false;
+    if (status.state == BackendState::active) {
+      out_.cut.push_back(was.name);
+      return true;
+    }
+    DrainedFlows left{was.name, std::nullopt};
+    if (before_.pool->flow_table && flows.count) left.flows = flows.count(before_.pool->name, was.name);
+    out_.drained.push_back(left);
+    return left.flows != 0U;
+  }
+
+  void count_row(std::uint32_t row) {
+    const MemberIndex first = before_.first(row), holder = before_.seating->holder[row],
+                      former = before_.seating->former[row];
     // New flows go to the first; established ones are also with the holder of the seat (it may be draining);
     // the former may keep some from before the last deal, which only a cut ends for certain.
     const bool first_lost = is_lost(first, row), holder_lost = is_lost(holder, row);
-    const bool former_lost = former != no_member && cut[former];
-    if (first_lost) breaks[first] = true;
-    if (holder_lost) breaks[holder] = true;
-    if (former_lost) breaks[former] = true;
-    if (first_lost || holder_lost || former_lost)
-      ++out.rows_breaking;
-    else if (is_forgotten(former, row))
-      ++out.rows_forgotten;
+    const bool former_lost = former != no_member && cut_[former];
+    if (first_lost) breaks_[first] = true;
+    if (holder_lost) breaks_[holder] = true;
+    if (former_lost) breaks_[former] = true;
+    if (first_lost || holder_lost || former_lost) {
+      ++out_.rows_breaking;
+    } else if (rows_decide_) {
+      // Hops carry the flows of one deal. Whether any is left from before the last one, nobody knows: told, not
+      // refused.
+      if (rows_kept_ && is_left_out(former, row)) ++out_.rows_forgotten;
+    } else if (is_left_out(first, row) || is_left_out(holder, row) || is_left_out(former, row)) {
+      ++out_.rows_by_table;
+    }
   }
-  for (std::size_t i = 0; i < breaks.size(); ++i)
-    if (breaks[i]) out.breaking.push_back(before.name(static_cast<MemberIndex>(i)));
-}
+
+  bool is_lost(MemberIndex member, std::uint32_t row) const {
+    if (member == no_member || before_.status[member].state == BackendState::disabled) return false;
+    if (cut_[member]) return true;
+    if (!rows_decide_ || to_[member] == no_member || before_.status[member].health == Health::down)
+      return false;
+    return !rows_kept_ || !has_hop(after_.rows[row], to_[member]);
+  }
+
+  // A hop that stays in the pool, and is none of the row's any more.
+  bool is_left_out(MemberIndex member, std::uint32_t row) const {
+    return member != no_member && to_[member] != no_member &&
+           before_.status[member].state != BackendState::disabled && has_hop(before_.rows[row], member) &&
+           !has_hop(after_.rows[row], to_[member]);
+  }
+
+  const PoolView &before_, &after_;
+  const std::vector<MemberIndex> to_;
+  const bool rows_kept_, rows_decide_;
+  std::vector<bool> cut_, breaks_;  // by member of before
+  PoolMoves& out_;
+};
 
 // Per backend of before and after, in name order.
 class MovesByName {
@@ -167,6 +206,9 @@ void count_moves(const PoolView& before, const PoolView& after, PoolMoves& out) 
     if (first_after != nullptr) ++first_after->first_gained;
   }
   out.backends = moves.take();
+  // Rows of another table have nothing to do with these.
+  if (before.row_count() != 0 && after.row_count() != 0 && before.row_count() != after.row_count())
+    out.first_moved = out.seats_moved = after.row_count();
 }
 
 // Something that rows, hops or live flows depend on.
@@ -177,54 +219,59 @@ bool pool_changes(const SiteVersion& before, const SiteVersion& after, const std
 }
 
 PoolMoves pool_moves(const SiteVersion& before, const SiteVersion& after, const std::string& name,
-                     const HealthView& health, RecentRows& recent) {
+                     const HealthView& health, RecentRows& recent, const LiveFlows& flows) {
   const PoolView was = view_of(before, name, health, recent);
   const PoolView is = view_of(after, name, health, recent);
   PoolMoves out;
   out.pool = name;
-  out.rows = is.pool != nullptr ? is.row_count() : was.row_count();
+  out.rows = is.row_count();
+  out.rows_before = was.row_count();
   count_moves(was, is, out);
   const bool in_use = std::any_of(before.site.services.begin(), before.site.services.end(),
                                   [&](const Service& s) { return s.pool == name; });
   // A pool that goes away has lost its services in the same change; those are named for themselves.
-  if (in_use && was.pool != nullptr && is.pool != nullptr) count_breaking(was, is, mapping(was, is), out);
+  if (in_use && was.pool != nullptr && is.pool != nullptr) Breaking(was, is, flows, out).count();
   return out;
 }
 
 std::string forgotten_sentence(const PoolMoves& moves) {
   return fmt::format(
       "pool \"{}\" keeps no flow table, and its rows remember one deal: on {} of {} of them connections that "
-      "began "
-      "before the last deal may break; make deals (add, remove, weight) as far apart as connections live",
-      moves.pool, moves.rows_forgotten, moves.rows);
+      "began before the last deal may break; make deals (add, remove, weight) as far apart as connections "
+      "live",
+      moves.pool, grouped(moves.rows_forgotten), grouped(moves.rows));
 }
 
-void compare_services(const Site& before, const Site& after, Plan& out) {
-  std::map<std::string_view, const Service*> now;
-  for (const Service& service : after.services) now.emplace(service.name, &service);
-  for (const Service& service : before.services) {
-    const auto found = now.find(service.name);
-    if (found == now.end()) {
-      out.warnings.push_back(
-          fmt::format("service \"{}\" goes: its connections end, and packets to {} are no longer ours",
-                      service.name, service.address.text()));
-      continue;
-    }
-    const Service& is = *found->second;
-    if (is.pool != service.pool || is.address != service.address || is.protocol != service.protocol ||
-        is.prefix_length != service.prefix_length)
-      out.services_cut.push_back(service.name);
-  }
+// A count of 0 is this director's own.
+std::optional<std::string> elsewhere_sentence(const PoolMoves& moves, const Pool& pool,
+                                              const LiveFlows& flows) {
+  std::vector<std::string> names;
+  for (const DrainedFlows& left : moves.drained)
+    if (left.flows == 0U) names.push_back(left.backend);
+  if (names.empty()) return std::nullopt;
+  const std::chrono::milliseconds established(pool.timeouts.established_ms);
+  std::string out =
+      fmt::format("{} of pool \"{}\" {} no live flows here; other directors of the site may know some",
+                  some_of(names), pool.name, names.size() == 1 ? "has" : "have");
+  if (flows.known_for < established)
+    out += fmt::format(", and this one has counted for {} only, less than timeouts.established ({})",
+                       print_duration(std::chrono::duration_cast<std::chrono::seconds>(flows.known_for)),
+                       print_duration(established));
+  return out;
 }
 
 }  // namespace
 
 bool Plan::needs_force() const {
-  return !services_cut.empty() || std::any_of(pools.begin(), pools.end(),
-                                              [](const PoolMoves& moves) { return moves.rows_breaking > 0; });
+  return !services_cut.empty() || std::any_of(pools.begin(), pools.end(), [](const PoolMoves& moves) {
+    return moves.rows_breaking > 0 || moves.ends_new_flows ||
+           std::any_of(moves.drained.begin(), moves.drained.end(),
+                       [](const DrainedFlows& left) { return left.flows != 0U; });
+  });
 }
 
-Plan compared(const SiteVersion& before, SiteVersion after, const HealthView& health, RecentRows& recent) {
+Plan compared(const SiteVersion& before, SiteVersion after, const HealthView& health, RecentRows& recent,
+              const LiveFlows& flows) {
   Plan out;
   out.before = before;
   std::map<std::string, std::pair<const Pool*, const Pool*>> pools;  // before and after, in name order
@@ -232,17 +279,21 @@ Plan compared(const SiteVersion& before, SiteVersion after, const HealthView& he
   for (const Pool& pool : after.site.pools) pools[pool.name].second = &pool;
   for (const auto& [name, pair] : pools)
     if (pool_changes(before, after, name, pair.first, pair.second))
-      out.pools.push_back(pool_moves(before, after, name, health, recent));
-  compare_services(before.site, after.site, out);
-  for (const PoolMoves& moves : out.pools)
+      out.pools.push_back(pool_moves(before, after, name, health, recent, flows));
+  out.services_cut = services_cut(before.site, after.site);
+  for (const PoolMoves& moves : out.pools) {
     if (moves.rows_forgotten > 0) out.warnings.push_back(forgotten_sentence(moves));
+    if (const Pool* pool = before.site.find_pool(moves.pool); pool != nullptr)
+      if (auto sentence = elsewhere_sentence(moves, *pool, flows))
+        out.warnings.push_back(std::move(*sentence));
+  }
   for (std::string& warning : warnings_of(after.site)) out.warnings.push_back(std::move(warning));
   out.after = std::move(after);
   return out;
 }
 
 Result<Plan> plan(const SiteVersion& before, const HealthView& health, const Change& change,
-                  RecentRows& recent) {
+                  RecentRows& recent, const LiveFlows& flows) {
   auto site = applied(before.site, change);
   if (!site) return tl::unexpected(std::move(site.error()));
   auto seatings = dealt_seatings(before, *site);
@@ -259,12 +310,13 @@ Result<Plan> plan(const SiteVersion& before, const HealthView& health, const Cha
   after.epoch = Epoch{to_index(before.epoch) + 1};
   after.seatings = std::move(*seatings);
   after.site = std::move(*site);
-  return compared(before, std::move(after), health, recent);
+  return compared(before, std::move(after), health, recent, flows);
 }
 
-Result<Plan> plan(const SiteVersion& before, const HealthView& health, const Change& change) {
+Result<Plan> plan(const SiteVersion& before, const HealthView& health, const Change& change,
+                  const LiveFlows& flows) {
   RecentRows none;
-  return plan(before, health, change, none);
+  return plan(before, health, change, none, flows);
 }
 
 }  // namespace guideway

@@ -5,13 +5,16 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "guideway/result.h"
 #include "state/change.h"
+#include "state/live_flows.h"
 #include "state/recent_rows.h"
+#include "state/service_cover.h"
 #include "state/site_version.h"
 
 namespace guideway {
@@ -38,14 +41,27 @@ struct BackendMoves {
   std::uint32_t first_gained = 0, first_lost = 0;
 };
 
+// A draining backend that a change cuts off, with the flows that it has left; nobody knows: nullopt.
+struct DrainedFlows {
+  std::string backend;
+  std::optional<std::uint64_t> flows;
+};
+
 struct PoolMoves {
   std::string pool;
-  std::uint32_t rows = 0;
-  std::uint32_t seats_moved = 0;  // seats with another holder
-  std::uint32_t first_moved = 0;  // rows whose new flows go elsewhere
+  std::uint32_t rows = 0, rows_before = 0;  // 0: there is no such pool
+  std::uint32_t seats_moved = 0;            // seats with another holder
+  std::uint32_t first_moved = 0;            // rows whose new flows go elsewhere
   std::uint32_t rows_breaking =
       0;  // rows with a present hop that may have live flows and would be in no new hop
   std::vector<std::string> breaking;  // those backends
+  std::vector<std::string> cut;  // active backends that are taken out, disabled or put at another address
+  std::vector<DrainedFlows> drained;  // draining ones likewise
+  bool flow_table = true;             // before and after
+  bool ends_new_flows = false;        // somebody took new flows, and nobody will
+  // With a flow table: rows that may have live flows of a backend which would be among their hops no more, so that only
+  // the table of this director leads to it.
+  std::uint32_t rows_by_table = 0;
   // Without a flow table: rows whose former is no hop any more, so that what began before the last deal may break.
   std::uint32_t rows_forgotten = 0;
   std::vector<BackendMoves> backends;  // every backend of before and after, name order
@@ -55,19 +71,20 @@ struct Plan {
   SiteVersion before;
   SiteVersion after;  // the epoch it would get; equal to before when nothing changes
   bool no_op = false;
-  std::vector<PoolMoves> pools;  // pools that change
-  // Services that go to another pool, address or protocol: all their connections are decided anew.
-  std::vector<std::string> services_cut;
+  std::vector<PoolMoves> pools;          // pools that change
+  std::vector<ServiceCut> services_cut;  // addresses and ports that go to another pool, or to nobody
   std::vector<std::string> warnings;
   [[nodiscard]] bool needs_force() const;
 };
 
-// Pure: check -> deal -> compare rows. Refuses what `applied` refuses. `recent` only saves time.
+// Pure but for the flows: check -> deal -> compare rows. Refuses what `applied` refuses. `recent` only saves time;
+// `flows` is asked for draining backends that the change cuts off, and for no others.
 [[nodiscard]] Result<Plan> plan(const SiteVersion& before, const HealthView& health, const Change& change,
-                                RecentRows& recent);
-[[nodiscard]] Result<Plan> plan(const SiteVersion& before, const HealthView& health, const Change& change);
+                                RecentRows& recent, const LiveFlows& flows = {});
+[[nodiscard]] Result<Plan> plan(const SiteVersion& before, const HealthView& health, const Change& change,
+                                const LiveFlows& flows = {});
 // What going from one version to another moves; `after` has its seatings already.
 [[nodiscard]] Plan compared(const SiteVersion& before, SiteVersion after, const HealthView& health,
-                            RecentRows& recent);
+                            RecentRows& recent, const LiveFlows& flows);
 
 }  // namespace guideway

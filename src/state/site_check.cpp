@@ -367,6 +367,7 @@ std::vector<std::string> warnings_of(const Site& site) {
                       "write the same in both",
                       service.name, first->second->name, service.address.text()));
   }
+  if (site.services.empty()) out.emplace_back("no services: nothing would be served");
   bool seedless = false;
   for (const Pool& pool : site.pools) {
     seedless = seedless || !pool.seed;

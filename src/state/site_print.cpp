@@ -118,7 +118,7 @@ void print(Lines& lines, const Pool& pool) {
   for (const Backend& backend : pool.backends) print(lines, backend);
 }
 
-std::string ports_text(const std::vector<PortRange>& ports) {
+std::string toml_ports(const std::vector<PortRange>& ports) {
   if (ports.empty()) return "\"any\"";
   std::string out;
   for (const PortRange& range : ports) {
@@ -137,7 +137,7 @@ void print(Lines& lines, const Service& service) {
                            ? toml_string(service.address.text())
                            : fmt::format("\"{}/{}\"", service.address.text(), service.prefix_length));
   lines.add("protocol", toml_string(protocol_word(service.protocol)));
-  lines.add("ports", ports_text(service.ports));
+  lines.add("ports", toml_ports(service.ports));
   lines.add("pool", toml_string(service.pool));
   lines.unless_default("unmatched", service.unmatched, standard.unmatched, in_words);
   lines.unless_default("ping", service.ping, standard.ping, in_words);

@@ -8,6 +8,7 @@
 
 #include "state/backend_ids.h"
 #include "state/pool_rows.h"
+#include "state/service_cover.h"
 #include "state/service_ids.h"
 
 namespace guideway {
@@ -42,16 +43,6 @@ bool keeps_tcp(const MemberStatus& status, OnDown on_down) {
 
 bool keeps_udp(const MemberStatus& status) {
   return status.state != BackendState::disabled && status.health != Health::down;
-}
-
-ServiceRule rule_of(const Service& service, std::size_t index) {
-  return {.address = service.address,
-          .prefix_length = service.prefix_length,
-          .protocol = service.protocol,
-          .ports = service.ports,
-          .service = static_cast<std::uint32_t>(index),
-          .unmatched_drop = service.unmatched == Unmatched::drop,
-          .ping = static_cast<std::uint8_t>(service.ping)};
 }
 
 }  // namespace
@@ -202,15 +193,11 @@ Result<std::shared_ptr<const Snapshot>> SnapshotBuilder::build(const SiteVersion
     for (std::size_t slot = 0; slot < shared->backends.size(); ++slot)
       out->backends[to_index(shared->backends[slot].id)] = {shared.get(), static_cast<MemberIndex>(slot)};
   }
-  std::vector<ServiceRule> rules;
-  for (std::size_t i = 0; i < version.site.services.size(); ++i) {
-    const Service& service = version.site.services[i];
-    rules.push_back(rule_of(service, i));
+  for (const Service& service : version.site.services)
     out->services.push_back({.name = service.name,
                              .id = *impl_->service_ids.find(service.name),
                              .pool = impl_->pools.at(service.pool).built.get()});
-  }
-  out->lookup = ServiceTable::build(rules);
+  out->lookup = service_table(version.site);
   return out;
 }
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "state/near_match.h"
+#include "state/plan_sentences.h"
 #include "state/seatings.h"
 #include "state/site_file.h"
 
@@ -10,20 +10,8 @@ namespace guideway {
 namespace {
 
 Error force_wanted(const Plan& plan) {
-  std::string what;
-  for (const PoolMoves& moves : plan.pools) {
-    if (moves.rows_breaking == 0) continue;
-    what +=
-        fmt::format("{}{} of {} rows of pool \"{}\" would lose connections of {}", what.empty() ? "" : "; ",
-                    moves.rows_breaking, moves.rows, moves.pool, some_of(moves.breaking));
-  }
-  if (!plan.services_cut.empty())
-    what += fmt::format("{}all connections of {} would be decided anew", what.empty() ? "" : "; ",
-                        some_of(plan.services_cut));
-  return {ErrorKind::refused,
-          what,
-          {},
-          "drain first (`guideway backend drain POOL NAME --wait`) or, to break them, repeat with --force"};
+  return {
+      ErrorKind::refused, fmt::format("{}", fmt::join(breaks_of(plan), "; ")), {}, instead_of_force(plan)};
 }
 
 // Epoch 1 of a journal that has no version yet.
@@ -73,18 +61,18 @@ Result<Store> Store::open(std::optional<Journal> journal, std::optional<Site> se
   return Store(std::move(journal), std::move(*version), std::move(previous));
 }
 
-Result<Plan> StoreView::plan(const Change& change, const HealthView& health) const {
-  return guideway::plan(*current, health, change, *recent_rows);
+Result<Plan> StoreView::plan(const Change& change, const HealthView& health, const LiveFlows& flows) const {
+  return guideway::plan(*current, health, change, *recent_rows, flows);
 }
 
-Result<Plan> StoreView::plan_undo(const HealthView& health) const {
+Result<Plan> StoreView::plan_undo(const HealthView& health, const LiveFlows& flows) const {
   if (!previous)
     return fail(ErrorKind::refused, "there is no version before this one", {},
                 "apply a file, or change the site by commands");
   SiteVersion after = *previous;
   after.epoch = Epoch{to_index(current->epoch) + 1};
   after.seatings = restored_seatings(*current, *previous);
-  return compared(*current, std::move(after), health, *recent_rows);
+  return compared(*current, std::move(after), health, *recent_rows, flows);
 }
 
 Result<Plan> Store::commit(Plan plan, const CommitOptions& options) {
@@ -100,15 +88,16 @@ Result<Plan> Store::commit(Plan plan, const CommitOptions& options) {
   return plan;
 }
 
-Result<Plan> Store::commit(const Change& change, const HealthView& health, const CommitOptions& options) {
+Result<Plan> Store::commit(const Change& change, const HealthView& health, const CommitOptions& options,
+                           const LiveFlows& flows) {
   if (auto fresh = check_epoch(current(), options); !fresh) return tl::unexpected(std::move(fresh.error()));
-  auto planned = plan(change, health);
+  auto planned = plan(change, health, flows);
   if (!planned) return planned;
   return commit(std::move(*planned), options);
 }
 
-Result<Plan> Store::undo(const HealthView& health, const CommitOptions& options) {
-  auto planned = plan_undo(health);
+Result<Plan> Store::undo(const HealthView& health, const CommitOptions& options, const LiveFlows& flows) {
+  auto planned = plan_undo(health, flows);
   if (!planned) return planned;
   return commit(std::move(*planned), options);
 }

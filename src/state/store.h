@@ -24,9 +24,10 @@ struct StoreView {
   std::shared_ptr<const SiteVersion> current, previous;  // previous: what undo goes back to; may be null
   std::shared_ptr<RecentRows> recent_rows;
 
-  [[nodiscard]] Result<Plan> plan(const Change& change, const HealthView& health) const;
+  [[nodiscard]] Result<Plan> plan(const Change& change, const HealthView& health,
+                                  const LiveFlows& flows = {}) const;
   // The version before, as a change (its seatings come back with it, as a new epoch).
-  [[nodiscard]] Result<Plan> plan_undo(const HealthView& health) const;
+  [[nodiscard]] Result<Plan> plan_undo(const HealthView& health, const LiveFlows& flows = {}) const;
 };
 
 class Store {
@@ -38,17 +39,21 @@ class Store {
 
   [[nodiscard]] const SiteVersion& current() const { return *view_.current; }
   [[nodiscard]] const StoreView& view() const { return view_; }
-  [[nodiscard]] Result<Plan> plan(const Change& change, const HealthView& health) const {
-    return view_.plan(change, health);
+  [[nodiscard]] Result<Plan> plan(const Change& change, const HealthView& health,
+                                  const LiveFlows& flows = {}) const {
+    return view_.plan(change, health, flows);
   }
-  [[nodiscard]] Result<Plan> plan_undo(const HealthView& health) const { return view_.plan_undo(health); }
+  [[nodiscard]] Result<Plan> plan_undo(const HealthView& health, const LiveFlows& flows = {}) const {
+    return view_.plan_undo(health, flows);
+  }
   // Carries out what plan or plan_undo answered; refused (stale) if the site has changed since.
   [[nodiscard]] Result<Plan> commit(Plan plan, const CommitOptions& options);
   // Answers with the plan that was carried out. A refusal (needs force, stale epoch, journal error) leaves
   // all as it was.
   [[nodiscard]] Result<Plan> commit(const Change& change, const HealthView& health,
-                                    const CommitOptions& options);
-  [[nodiscard]] Result<Plan> undo(const HealthView& health, const CommitOptions& options);
+                                    const CommitOptions& options, const LiveFlows& flows = {});
+  [[nodiscard]] Result<Plan> undo(const HealthView& health, const CommitOptions& options,
+                                  const LiveFlows& flows = {});
 
   // For the snapshot builder, so that what was planned is not computed again.
   [[nodiscard]] const std::shared_ptr<RecentRows>& recent_rows() const { return view_.recent_rows; }

@@ -68,6 +68,104 @@ TEST(Change, EnableDoesNotEndADrain) {
   EXPECT_FALSE(director("backend undrain web web-1"));
 }
 
+TEST(Change, ADrainDoesNotEndTheHardStop) {
+  FakeDirector director;
+  ASSERT_TRUE(director("backend disable web web-1 --force"));
+  const auto refused = director("backend drain web web-1");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().text().find("`backend enable web web-1`"), std::string::npos)
+      << refused.error().text();
+  EXPECT_EQ(backend(director, "web-1")->state, BackendState::disabled);
+}
+
+TEST(Change, ADrainingBackendWithLiveFlowsAsksForForce) {
+  for (const std::string verb : {"remove", "disable"}) {
+    FakeDirector director;
+    ASSERT_TRUE(director("backend drain web web-1"));
+    director.live_side.flows["web-1"] = {4, 2};
+    const std::string line = "backend " + verb + " web web-1";
+    const json plan = *director("plan " + line);
+    EXPECT_EQ(plan["needs_force"], true) << line;
+    EXPECT_EQ(plan["pools"][0]["drained"], (json{{{"name", "web-1"}, {"live_flows", 4}}})) << line;
+    EXPECT_NE(text_of(line, plan).find("still has 4 live flows"), std::string::npos) << text_of(line, plan);
+    const auto refused = director(line);
+    ASSERT_FALSE(refused) << line;
+    EXPECT_NE(refused.error().text().find("`guideway backend drain web web-1 --wait`"), std::string::npos)
+        << refused.error().text();
+    director.live_side.flows["web-1"] = {0, 2};
+    const auto done = director(line);
+    ASSERT_TRUE(done) << done.error().text();
+    EXPECT_NE(text_of(line, *done).find("warning: web-1 of pool \"web\" has no live flows here"),
+              std::string::npos)
+        << text_of(line, *done);
+  }
+}
+
+TEST(Change, WhatEndsNewFlowsAsksForForceAndIsAnAlarm) {
+  FakeDirector director;
+  ASSERT_TRUE(director("backend drain web web-1"));
+  ASSERT_TRUE(director("backend drain web web-2"));
+  const auto refused = director("backend drain web web-3");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().text().find("would take no new flows"), std::string::npos)
+      << refused.error().text();
+  EXPECT_EQ((*director("status"))["alarms"].size(), 0U);
+  const auto done = director("backend drain web web-3 --force");
+  ASSERT_TRUE(done);
+  EXPECT_NE(text_of("backend drain web web-3", *done).find("rows take no new flows any more"),
+            std::string::npos)
+      << text_of("backend drain web web-3", *done);
+  for (const std::string line : {"status", "backend list", "backend list web", "pool show web",
+                                 "explain tcp 198.51.100.7:40000 203.0.113.10:80"}) {
+    const json answer = *director(line);
+    EXPECT_NE(text_of(line, answer).find("alarm: pool web: takes no new flows: no backend is active"),
+              std::string::npos)
+        << text_of(line, answer);
+  }
+}
+
+TEST(Change, NobodyHealthyIsAnAlarm) {
+  FakeDirector director;
+  for (const std::string i : {"1", "2", "3"}) ASSERT_TRUE(director("health set web web-" + i + " down"));
+  EXPECT_EQ((*director("status"))["alarms"],
+            (json{"pool web: nobody is healthy: all take new flows (none_healthy = all)"}));
+}
+
+TEST(Change, RemovedServicesAndAnEmptyFileAskForForce) {
+  FakeDirector director;
+  const auto removed = director("service remove www");
+  ASSERT_FALSE(removed);
+  EXPECT_NE(removed.error().text().find("service \"www\": all connections would end"), std::string::npos)
+      << removed.error().text();
+  const auto emptied = director("apply site.toml", "hash_seed = 7\n");
+  ASSERT_FALSE(emptied);
+  EXPECT_NE(emptied.error().text().find("names no service and no pool"), std::string::npos);
+  EXPECT_EQ((*director("plan apply site.toml", "hash_seed = 7\n"))["needs_force"], true);
+  ASSERT_TRUE(director("service remove www --force"));
+  ASSERT_TRUE(director("undo")) << "what comes back cuts nothing";
+  ASSERT_TRUE(director("apply site.toml --force", "hash_seed = 7\n"));
+  const auto warned = director("check site.toml", "hash_seed = 7\n");
+  ASSERT_TRUE(warned);
+  EXPECT_NE(text_of("check site.toml", *warned).find("no services: nothing would be served"),
+            std::string::npos);
+}
+
+TEST(Change, PoolsThatComeGoOrGetOtherRowsAreToldAsSuch) {
+  FakeDirector director;
+  const std::string add = "pool add more --rows 251";
+  EXPECT_NE(text_of(add, *director(add)).find("pool more: new, 251 rows, nobody takes new flows"),
+            std::string::npos);
+  Site site = director.store.current().site;
+  site.pools[0].rows = 251;
+  const json plan = *director("plan apply site.toml", print_site(site));
+  EXPECT_NE(text_of("apply site.toml", plan).find("pool web: 251 rows instead of 1,009, all dealt anew"),
+            std::string::npos)
+      << text_of("apply site.toml", plan);
+  EXPECT_NE(
+      text_of("pool remove more", *director("pool remove more")).find("pool more: goes with its 251 rows"),
+      std::string::npos);
+}
+
 TEST(Change, PlanSaysPerBackendAndDoesNothing) {
   FakeDirector director;
   const auto plan = director("plan backend add web web-4 10.0.1.14 --weight 300");

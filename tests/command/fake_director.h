@@ -68,7 +68,8 @@ class FakeLive final : public Live {
     return view;
   }
   FlowsLeft flows_left(const std::string&, const std::string& backend) override { return flows[backend]; }
-  std::chrono::seconds uptime() override { return std::chrono::seconds(4000); }
+  std::chrono::seconds up{4000};
+  std::chrono::seconds uptime() override { return up; }
   std::size_t memory_bytes() override { return 64 << 20; }
 };
 
@@ -82,12 +83,16 @@ class FakeDirector final : public Context {
   const HealthView& health() override { return health_ = live_side.health_view(); }
   RecentRows& recent_rows() override { return *store.recent_rows(); }
   const DirectorConfig& director() override { return config; }
-  Result<Plan> plan(const Change& change) override { return store.plan(change, health()); }
-  Result<Plan> plan_undo() override { return store.plan_undo(health()); }
-  Result<Plan> commit(const Change& change, const CommitOptions& options) override {
-    return store.commit(change, health(), options);
+  Result<Plan> plan(const Change& change) override {
+    return store.plan(change, health(), live_flows(live()));
   }
-  Result<Plan> undo(const CommitOptions& options) override { return store.undo(health(), options); }
+  Result<Plan> plan_undo() override { return store.plan_undo(health(), live_flows(live())); }
+  Result<Plan> commit(const Change& change, const CommitOptions& options) override {
+    return store.commit(change, health(), options, live_flows(live()));
+  }
+  Result<Plan> undo(const CommitOptions& options) override {
+    return store.undo(health(), options, live_flows(live()));
+  }
   Live* live() override { return alive ? &live_side : nullptr; }
 
   // A command as it is typed.

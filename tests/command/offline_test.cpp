@@ -63,6 +63,18 @@ TEST_F(OfflineTest, FilesThatAreNotThere) {
       OfflineContext::open(write("site.toml", print_site(small_site())), "/nonexistent/director.toml"));
 }
 
+TEST_F(OfflineTest, AFileHasNothingToGoBackTo) {
+  const auto context = OfflineContext::open(write("site.toml", print_site(small_site())), "");
+  ASSERT_TRUE(context) << context.error().text();
+  for (const char* line : {"undo", "plan undo"}) {
+    const auto refused = ask(**context, line);
+    ASSERT_FALSE(refused) << line;
+    EXPECT_EQ(refused.error().what,
+              line[0] == 'p' ? "a file has no version before this one" : "a file is not changed by commands");
+    EXPECT_NE(refused.error().next.find("leave out --site"), std::string::npos) << refused.error().text();
+  }
+}
+
 TEST_F(OfflineTest, CheckAnswersWithWhatItFound) {
   const auto context = OfflineContext::without_site("");
   ASSERT_TRUE(context);

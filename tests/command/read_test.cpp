@@ -139,7 +139,7 @@ TEST(Read, ExplainOfWhatIsNoServiceSaysSo) {
 
 TEST(Read, ExplainWhenNobodyTakesNewFlows) {
   FakeDirector director;
-  for (int i = 1; i <= 3; ++i) ASSERT_TRUE(director("backend drain web web-" + std::to_string(i)));
+  for (int i = 1; i <= 3; ++i) ASSERT_TRUE(director("backend drain --force web web-" + std::to_string(i)));
   const json flow = *director("explain tcp 198.51.100.7:40000 203.0.113.10:443");
   EXPECT_EQ(flow["takes_new_flows"], false);
   EXPECT_NE(flow["verdict"].get<std::string>().find("nobody takes new flows"), std::string::npos);
@@ -227,7 +227,7 @@ TEST(Read, EveryScreenIsAlignedTextWithoutColours) {
 TEST(Read, WhatOnlyADirectorKnowsIsRefusedWithoutOne) {
   FakeDirector director;
   director.alive = false;
-  for (const std::string line : {"status", "stats", "health", "health set web web-1 up", "undo"}) {
+  for (const std::string line : {"status", "stats", "health", "health set web web-1 up"}) {
     const auto answer = director(line);
     ASSERT_FALSE(answer) << line;
     EXPECT_NE(answer.error().next.find("--site"), std::string::npos) << line;

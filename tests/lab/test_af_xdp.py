@@ -113,7 +113,7 @@ def test_services_come_and_go(lab, made, host_web):
         assert made.json("status")["ports"][0]["steered"]["to_socket"] == steered, "no service, and yet steered"
         made.call("service", "add", "late", LATE, "web", "--ports", "80")
         assert get(lab, LATE, "/").split()[0] in BACKENDS
-        made.call("service", "remove", "late")
+        made.call("service", "remove", "late", "--force")
         lab.net.ip("director", f"address add {LATE}/32 dev lo")
         assert get(lab, LATE, "/healthz", 8080) == "ok\n", "the kernel did not get the address back"
         assert ping(lab, LATE)

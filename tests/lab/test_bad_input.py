@@ -41,7 +41,7 @@ class Start:
 
     def nothing_left(self):
         assert not (self.home / "api.sock").exists(), "the socket stayed"
-        assert not list((self.home / "state").glob("*version*")), "a site was journalled by a start that failed"
+        assert not list((self.home / "state").rglob("site-*")), "a site was journalled by a start that failed"
 
 
 def unknown_device(start):

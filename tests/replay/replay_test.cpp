@@ -147,6 +147,7 @@ TEST(Replay, CommandsInMidFlow) {
        3,
        {{80, "backend drain web b1"}, {150, "backend undrain web b1"}},
        false},
+      {"a drain undone", true, 3, {{80, "backend drain web b1"}, {150, "undo"}}, false},
       {"add without a flow table", false, 3, {{80, "backend add web b4 10.0.1.14"}}, false},
       {"drain, then remove with force: its own connections break",
        true,

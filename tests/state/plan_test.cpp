@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "sites.h"
+#include "state/plan_sentences.h"
 #include "state/seatings.h"
 
 namespace guideway {
@@ -16,8 +17,9 @@ SiteVersion start(const std::vector<Change>& edits = {}, const Site& site = site
   return version;
 }
 
-Plan planned(const SiteVersion& before, const Change& change, const HealthView& health = {}) {
-  auto out = plan(before, health, change);
+Plan planned(const SiteVersion& before, const Change& change, const HealthView& health = {},
+             const LiveFlows& flows = {}) {
+  auto out = plan(before, health, change, flows);
   EXPECT_TRUE(out) << out.error().text();
   return std::move(*out);
 }
@@ -67,7 +69,32 @@ struct ForceCase {
   HealthView health;
   bool needs_force;
   std::vector<std::string> breaking;
+  std::optional<std::uint64_t> flows = 0;  // live ones of whoever is asked about; nullopt: nobody counts
 };
+
+LiveFlows counting(std::optional<std::uint64_t> flows) {
+  LiveFlows out{{}, std::chrono::hours(1)};
+  if (flows) out.count = [flows](const std::string&, const std::string&) { return *flows; };
+  return out;
+}
+
+Site with_services(std::vector<Service> services) {
+  Site out = sites::site(3);
+  Pool other = sites::pool(2);
+  other.name = "api";
+  out.pools.push_back(other);
+  out.services = std::move(services);
+  return out;
+}
+
+Service claim(const char* name, const char* address, std::uint8_t prefix_length, std::vector<PortRange> ports,
+              const char* pool = "web") {
+  return {.name = name,
+          .address = sites::ip(address),
+          .prefix_length = prefix_length,
+          .ports = std::move(ports),
+          .pool = pool};
+}
 
 std::vector<ForceCase> force_cases() {
   const auto draining = set_state("web-2", BackendState::draining);
@@ -75,6 +102,9 @@ std::vector<ForceCase> force_cases() {
   const HealthView down{{"web", {{"web-2", Health::down}}}};
   Site moved = sites::site(3);
   moved.pools[0].backends[1].address = sites::ip("10.9.9.9");
+  Site moved_draining = moved;
+  moved_draining.pools[0].backends[1].state = BackendState::draining;
+  const auto drain_3 = set_state("web-3", BackendState::draining);
   Site reseeded = sites::site(3);
   reseeded.hash_seed = 1;
   Site renamed_pool = sites::site(3);
@@ -87,7 +117,37 @@ std::vector<ForceCase> force_cases() {
   idle.services.clear();
   return {
       {"an active backend removed", {}, RemoveBackend{"web", "web-2"}, {}, true, {"web-2"}},
-      {"a draining one removed", {draining}, RemoveBackend{"web", "web-2"}, {}, false, {}},
+      {"a drained one removed", {draining}, RemoveBackend{"web", "web-2"}, {}, false, {}},
+      {"a draining one with flows removed",
+       {draining},
+       RemoveBackend{"web", "web-2"},
+       {},
+       true,
+       {"web-2"},
+       4},
+      {"a draining one removed, unknown flows",
+       {draining},
+       RemoveBackend{"web", "web-2"},
+       {},
+       true,
+       {"web-2"},
+       std::nullopt},
+      {"a draining one removed without a flow table",
+       {ReplaceSite{unnamed}, draining},
+       RemoveBackend{"web", "web-2"},
+       {},
+       true,
+       {"web-2"}},
+      {"a draining one with flows disabled", {draining}, disabled, {}, true, {"web-2"}, 1},
+      {"a draining one with flows at another address",
+       {draining},
+       ReplaceSite{moved_draining},
+       {},
+       true,
+       {"web-2"},
+       1},
+      {"the last one drained", {draining, drain_3}, set_state("web-1", BackendState::draining), {}, true, {}},
+      {"an empty site", {}, ReplaceSite{Site{}}, {}, true, {}},
       {"a disabled one removed", {draining, disabled}, RemoveBackend{"web", "web-2"}, {}, false, {}},
       {"one that is down removed", {}, RemoveBackend{"web", "web-2"}, down, false, {}},
       {"an active backend disabled", {}, disabled, {}, true, {"web-2"}},
@@ -118,13 +178,129 @@ std::vector<ForceCase> force_cases() {
 
 TEST(Plan, AsksForForceWhereConnectionsBreak) {
   for (const ForceCase& each : force_cases()) {
-    const Plan plan = planned(start(each.before), each.change, each.health);
+    const Plan plan = planned(start(each.before), each.change, each.health, counting(each.flows));
+    EXPECT_EQ(breaks_of(plan).empty(), !each.needs_force) << each.description;
     EXPECT_EQ(plan.needs_force(), each.needs_force) << each.description;
     std::vector<std::string> breaking;
     for (const PoolMoves& moves : plan.pools)
       breaking.insert(breaking.end(), moves.breaking.begin(), moves.breaking.end());
     EXPECT_EQ(breaking, each.breaking) << each.description;
   }
+}
+
+struct CutCase {
+  const char* description;
+  std::vector<Service> before, after;
+  std::vector<std::string> cut;  // the sentence's end of each
+};
+
+std::vector<CutCase> cut_cases() {
+  const auto www = claim("www", "203.0.113.10", 32, {{80, 80}, {443, 443}});
+  const auto net = claim("net", "203.0.113.0", 24, {});
+  return {
+      {"nothing", {www}, {www}, {}},
+      {"removed", {www}, {}, {"all connections would end: nobody would serve them"}},
+      {"a port less",
+       {www},
+       {claim("www", "203.0.113.10", 32, {{80, 80}})},
+       {"the connections on ports 443 would end: nobody would serve them"}},
+      {"a port more", {www}, {claim("www", "203.0.113.10", 32, {{80, 81}, {443, 443}})}, {}},
+      {"any port", {www}, {claim("www", "203.0.113.10", 32, {})}, {}},
+      {"any port but some",
+       {claim("www", "203.0.113.10", 32, {})},
+       {claim("www", "203.0.113.10", 32, {{1, 80}})},
+       {"the connections on ports 0,81-65535 would end: nobody would serve them"}},
+      {"a wider prefix", {www}, {claim("www", "203.0.113.0", 24, {{80, 80}, {443, 443}})}, {}},
+      {"half of the prefix",
+       {net},
+       {claim("net", "203.0.113.0", 25, {})},
+       {"all connections of a part of its addresses would end: nobody would serve them"}},
+      {"another name", {www}, {claim("web", "203.0.113.10", 32, {{80, 80}, {443, 443}})}, {}},
+      {"split in two",
+       {www},
+       {claim("www", "203.0.113.10", 32, {{80, 80}}), claim("tls", "203.0.113.10", 32, {{443, 443}})},
+       {}},
+      {"another pool",
+       {www},
+       {claim("www", "203.0.113.10", 32, {{80, 80}, {443, 443}}, "api")},
+       {"all connections would be decided anew"}},
+      {"a new one takes a port",
+       {net},
+       {net, claim("one", "203.0.113.9", 32, {{80, 80}}, "api")},
+       {"the connections on ports 80 of a part of its addresses would be decided anew"}},
+      {"a new one of the same pool", {net}, {net, claim("one", "203.0.113.9", 32, {{80, 80}})}, {}},
+      {"what was another's is not its",
+       {net, www},
+       {net, claim("www", "203.0.113.10", 32, {{443, 443}})},
+       {}},
+      {"another protocol",
+       {www},
+       {[&] {
+         Service udp = www;
+         udp.protocol = 17;
+         return udp;
+       }()},
+       {"all connections would end: nobody would serve them"}},
+  };
+}
+
+TEST(Plan, ServicesThatCoverLessAreCut) {
+  for (const CutCase& each : cut_cases()) {
+    const Plan plan = planned(start({}, with_services(each.before)), ReplaceSite{with_services(each.after)});
+    EXPECT_EQ(plan.needs_force(), !each.cut.empty()) << each.description;
+    const auto breaks = breaks_of(plan);
+    ASSERT_EQ(breaks.size(), each.cut.size()) << each.description;
+    for (std::size_t i = 0; i < breaks.size(); ++i)
+      EXPECT_TRUE(breaks[i].ends_with(": " + each.cut[i])) << each.description << ": " << breaks[i];
+  }
+}
+
+TEST(Plan, AServiceWithoutConnectionsMayGo) {
+  Site site = sites::site(3);
+  site.pools[0].backends.clear();
+  EXPECT_FALSE(planned(start({}, site), RemoveService{"www"}).needs_force());
+}
+
+TEST(Plan, ADrainThatThisDirectorKnowsToHaveEndedSaysWhoElseMayKnow) {
+  const SiteVersion version = start({set_state("web-2", BackendState::draining)});
+  const auto warning = [&](std::chrono::seconds up) {
+    LiveFlows flows = counting(0);
+    flows.known_for = up;
+    const Plan plan = planned(version, RemoveBackend{"web", "web-2"}, {}, flows);
+    EXPECT_FALSE(plan.needs_force());
+    return plan.warnings.size() == 1 ? plan.warnings[0] : "";
+  };
+  EXPECT_EQ(warning(std::chrono::hours(1)),
+            "web-2 of pool \"web\" has no live flows here; other directors of the site may know some");
+  EXPECT_NE(
+      warning(std::chrono::seconds(40)).find("counted for 40s only, less than timeouts.established (15m)"),
+      std::string::npos)
+      << warning(std::chrono::seconds(40));
+}
+
+TEST(Plan, WhatOnlyTheFlowTableKeepsIsNoted) {
+  Site one_hop = sites::site(3);
+  one_hop.pools[0].hop_rules.hops = 1;
+  const Plan add = planned(start({}, one_hop), AddBackend{"web", sites::backend(4)});
+  EXPECT_FALSE(add.needs_force());
+  EXPECT_EQ(add.pools.at(0).rows_by_table, add.pools[0].seats_moved) << "one hop names the new holder only";
+  ASSERT_EQ(notes_of(add).size(), 1U);
+  EXPECT_NE(notes_of(add)[0].find("flow table only"), std::string::npos);
+  EXPECT_TRUE(notes_of(planned(start(), set_state("web-1", BackendState::draining))).empty());
+}
+
+TEST(Plan, TheNextStepIsReadyToBeTyped) {
+  const auto next = [](const std::vector<Change>& before, const Change& change,
+                       std::optional<std::uint64_t> flows) {
+    return instead_of_force(planned(start(before), change, {}, counting(flows)));
+  };
+  const auto drain = set_state("web-2", BackendState::draining);
+  const RemoveBackend remove{"web", "web-2"};
+  EXPECT_NE(next({}, remove, 0).find("drain first (`guideway backend drain web web-2 --wait`)"),
+            std::string::npos);
+  EXPECT_NE(next({drain}, remove, 3).find("wait for them (`guideway backend drain web web-2 --wait`)"),
+            std::string::npos);
+  EXPECT_NE(next({drain}, remove, std::nullopt).find("look at the connections of web-2"), std::string::npos);
 }
 
 TEST(Plan, SeveralChangesOfOneApplyAreOneDeal) {

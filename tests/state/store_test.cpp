@@ -65,7 +65,7 @@ TEST(Store, ForceIsAskedForWhereConnectionsWouldBreak) {
   Store store = in_memory(sites::site(3));
   const auto refused = store.commit(RemoveBackend{"web", "web-2"}, {}, {});
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().text().find("of 1009 rows of pool \"web\" would lose connections of web-2"),
+  EXPECT_NE(refused.error().text().find("of 1,009 rows of pool \"web\" would lose connections of web-2"),
             std::string::npos)
       << refused.error().text();
   EXPECT_EQ(store.current().epoch, Epoch{1});
@@ -75,7 +75,9 @@ TEST(Store, ForceIsAskedForWhereConnectionsWouldBreak) {
 TEST(Store, ADrainedBackendLeavesWithoutForce) {
   Store store = in_memory(sites::site(3));
   ASSERT_TRUE(store.commit(SetBackendState{"web", "web-2", BackendState::draining}, {}, {}));
-  EXPECT_TRUE(store.commit(RemoveBackend{"web", "web-2"}, {}, {}));
+  EXPECT_FALSE(store.commit(RemoveBackend{"web", "web-2"}, {}, {})) << "nobody has counted its flows";
+  const LiveFlows none{[](const std::string&, const std::string&) { return std::uint64_t{0}; }, {}};
+  EXPECT_TRUE(store.commit(RemoveBackend{"web", "web-2"}, {}, {}, none));
 }
 
 TEST(Store, UndoRestoresTheSiteAndTheSeats) {

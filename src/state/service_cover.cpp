@@ -1,0 +1,195 @@
+#include "state/service_cover.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "state/prefix.h"
+
+namespace guideway {
+namespace {
+
+constexpr std::uint32_t ports_end = 65536;
+
+ServiceRule rule_of(const Service& service, std::size_t index) {
+  return {.address = service.address,
+          .prefix_length = service.prefix_length,
+          .protocol = service.protocol,
+          .ports = service.ports,
+          .service = static_cast<std::uint32_t>(index),
+          .unmatched_drop = service.unmatched == Unmatched::drop,
+          .ping = static_cast<std::uint8_t>(service.ping)};
+}
+
+// The first address behind a prefix; nullopt behind the last one of all.
+std::optional<IpAddress> behind(const IpAddress& address, std::uint8_t length) {
+  IpAddress out = address;
+  for (std::size_t bit = length; bit > 0; --bit) {
+    auto& byte = out.bytes[(bit - 1) / 8];
+    const auto mask = static_cast<std::uint8_t>(0x80U >> (bit - 1) % 8);
+    byte ^= mask;
+    if ((byte & mask) != 0) return out;
+  }
+  return std::nullopt;
+}
+
+// Services of several sites by their prefix, so that those within or around another are found without looking at all.
+class Prefixes {
+ public:
+  void add(const Service& service) {
+    by_prefix_[{service.address, service.prefix_length}].push_back(&service);
+    lengths_.insert(service.prefix_length);
+  }
+  [[nodiscard]] bool empty() const { return by_prefix_.empty(); }
+  // Calls on every service of the protocol that shares an address with `service`.
+  template <class Visit>
+  void overlapping(const Service& service, Visit visit) const {
+    for (const std::uint8_t length : lengths_) {
+      if (length >= service.prefix_length) break;
+      const auto around = by_prefix_.find({network_of(service.address, length), length});
+      if (around != by_prefix_.end()) visit_some(around->second, service.protocol, visit);
+    }
+    for (auto at = by_prefix_.lower_bound({service.address, 0}); at != by_prefix_.end(); ++at) {
+      const auto& [address, length] = at->first;
+      if (address.family != service.address.family ||
+          network_of(address, service.prefix_length) != service.address)
+        break;
+      if (length >= service.prefix_length) visit_some(at->second, service.protocol, visit);
+    }
+  }
+
+ private:
+  template <class Visit>
+  static void visit_some(const std::vector<const Service*>& services, std::uint8_t protocol, Visit visit) {
+    for (const Service* service : services)
+      if (service->protocol == protocol) visit(*service);
+  }
+  std::map<std::pair<IpAddress, std::uint8_t>, std::vector<const Service*>> by_prefix_;
+  std::set<std::uint8_t> lengths_;
+};
+
+// The borders at which another service may begin or end.
+struct Borders {
+  std::set<IpAddress> addresses;
+  std::set<std::uint32_t> ports{0, ports_end};
+};
+
+Borders borders_of(const Service& service, const Prefixes& all) {
+  Borders out;
+  all.overlapping(service, [&](const Service& other) {
+    if (other.prefix_length >= service.prefix_length) {
+      out.addresses.insert(other.address);
+      if (const auto next = behind(other.address, other.prefix_length);
+          next && network_of(*next, service.prefix_length) == service.address)
+        out.addresses.insert(*next);
+    }
+    for (const PortRange& range : other.ports) {
+      out.ports.insert(range.first);
+      out.ports.insert(range.last + 1U);
+    }
+  });
+  return out;
+}
+
+// Two sites and their tables.
+struct Pair {
+  const Site &before, &after;
+  ServiceTable table_before, table_after;
+
+  enum class Fate : std::uint8_t { not_its, kept, elsewhere, unserved };
+  [[nodiscard]] Fate fate(std::size_t index, const IpAddress& address, std::uint16_t port) const {
+    const Service& service = before.services[index];
+    const auto ask = [&](const ServiceTable& table) {
+      return table.find(address.family, address.bytes.data(), service.protocol, port);
+    };
+    const ServiceMatch was = ask(table_before);
+    if (was.kind != ServiceMatch::Kind::service || was.service != index) return Fate::not_its;
+    const ServiceMatch is = ask(table_after);
+    if (is.kind != ServiceMatch::Kind::service) return Fate::unserved;
+    return after.services[is.service].pool == service.pool ? Fate::kept : Fate::elsewhere;
+  }
+};
+
+void add_range(std::vector<PortRange>& ranges, std::uint32_t begin, std::uint32_t end) {
+  if (!ranges.empty() && ranges.back().last + 1U == begin)
+    ranges.back().last = static_cast<std::uint16_t>(end - 1);
+  else
+    ranges.push_back({static_cast<std::uint16_t>(begin), static_cast<std::uint16_t>(end - 1)});
+}
+
+// What service `index` of before loses; nullopt when nothing.
+std::optional<ServiceCut> cut_of(const Pair& sites, std::size_t index, const Borders& borders) {
+  ServiceCut out{sites.before.services[index].name, {}, false, true};
+  bool kept_some = false, lost_some = false;
+  for (auto port = borders.ports.begin(); std::next(port) != borders.ports.end(); ++port) {
+    bool lost_here = false, kept_here = false;
+    for (const IpAddress& address : borders.addresses) {
+      const Pair::Fate fate = sites.fate(index, address, static_cast<std::uint16_t>(*port));
+      if (fate == Pair::Fate::not_its) continue;
+      (fate == Pair::Fate::kept ? kept_here : lost_here) = true;
+      if (fate == Pair::Fate::elsewhere) out.unserved = false;
+    }
+    if (lost_here) add_range(out.ports, *port, *std::next(port));
+    out.some_addresses = out.some_addresses || (lost_here && kept_here);
+    lost_some = lost_some || lost_here;
+    kept_some = kept_some || (kept_here && !lost_here);
+  }
+  if (!lost_some) return std::nullopt;
+  if (!kept_some) out.ports.clear();
+  return out;
+}
+
+bool has_connections(const Pool* pool) {
+  return pool != nullptr && std::any_of(pool->backends.begin(), pool->backends.end(),
+                                        [](const Backend& b) { return b.state != BackendState::disabled; });
+}
+
+}  // namespace
+
+ServiceTable service_table(const Site& site) {
+  std::vector<ServiceRule> rules;
+  rules.reserve(site.services.size());
+  for (std::size_t i = 0; i < site.services.size(); ++i) rules.push_back(rule_of(site.services[i], i));
+  return ServiceTable::build(rules);
+}
+
+std::string ports_text(const std::vector<PortRange>& ports) {
+  if (ports.empty()) return "any";
+  std::string out;
+  for (const PortRange& range : ports) {
+    if (!out.empty()) out += ",";
+    out += std::to_string(range.first);
+    if (range.last != range.first) out += "-" + std::to_string(range.last);
+  }
+  return out;
+}
+
+std::vector<ServiceCut> services_cut(const Site& before, const Site& after) {
+  if (before.services == after.services) return {};
+  std::map<std::string_view, const Service*> old_ones, new_ones;
+  for (const Service& service : before.services) old_ones.emplace(service.name, &service);
+  for (const Service& service : after.services) new_ones.emplace(service.name, &service);
+  const auto same_in = [](const auto& others, const Service& service) {
+    const auto found = others.find(service.name);
+    return found != others.end() && *found->second == service;
+  };
+  Prefixes all, changed;
+  for (const Service& service : before.services) all.add(service);
+  for (const Service& service : after.services) {
+    all.add(service);
+    if (!same_in(old_ones, service)) changed.add(service);
+  }
+  const Pair sites{before, after, service_table(before), service_table(after)};
+  std::vector<ServiceCut> out;
+  for (std::size_t i = 0; i < before.services.size(); ++i) {
+    const Service& service = before.services[i];
+    bool touched = !same_in(new_ones, service);
+    if (!touched) changed.overlapping(service, [&](const Service&) { touched = true; });
+    if (!touched || !has_connections(before.find_pool(service.pool))) continue;
+    if (auto cut = cut_of(sites, i, borders_of(service, all))) out.push_back(std::move(*cut));
+  }
+  return out;
+}
+
+}  // namespace guideway

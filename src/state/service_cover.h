@@ -1,0 +1,34 @@
+// Service cover: what packets belong to which pool, and what of it a change takes away.
+// What: the site's services as the table that the data plane asks, and per service the addresses and ports that
+//       would go to another pool, or to nobody, in another site.
+// Why:  a port may move to another service of the same pool without a connection noticing, and a new service may take
+//       packets from one that did not change at all; only the table itself knows.
+// Cost: looks at the borders between services only, never at single addresses or ports.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "snapshot/service_table.h"
+#include "state/site.h"
+
+namespace guideway {
+
+// A match's `service` is the index into site.services.
+[[nodiscard]] ServiceTable service_table(const Site& site);
+[[nodiscard]] std::string ports_text(
+    const std::vector<PortRange>& ports);  // "80,443,8000-8099"; empty: "any"
+
+// What a service loses.
+struct ServiceCut {
+  std::string service;
+  std::vector<PortRange> ports;  // empty: all that it has
+  bool some_addresses = false;   // on a part of its prefix only
+  bool unserved = false;         // by nobody any more; else by another pool
+};
+
+// In the order of before's services. Services whose pool can have no connections are left out.
+[[nodiscard]] std::vector<ServiceCut> services_cut(const Site& before, const Site& after);
+
+}  // namespace guideway

@@ -93,7 +93,8 @@ TEST(Read, ExplainShowsTheBytesThatWouldLeave) {
   const std::uint64_t hash = std::stoull(flow["hash"].get<std::string>(), nullptr, 16);
   const auto hex_address = [](const json& hop) {
     std::string out;
-    for (const std::uint8_t byte : ip(hop["address"]).view()) {
+    const IpAddress address = ip(hop["address"]);
+    for (const std::uint8_t byte : address.view()) {
       constexpr char digits[] = "0123456789abcdef";
       out += digits[byte >> 4];
       out += digits[byte & 15];

@@ -10,6 +10,7 @@
 namespace guideway {
 namespace {
 
+using namespace std::string_literals;
 using testing::HasSubstr;
 
 TEST_F(HealthTest, AnswersAreJudged) {
@@ -38,8 +39,8 @@ TEST_F(HealthTest, AnswersAreJudged) {
       {"hangs", hang, HealthCheckType::http, Health::down, "timed out after 1500ms"},
       {"closes", [](int, const std::string&, const std::atomic<bool>&) {}, HealthCheckType::http,
        Health::down, "closed without an answer"},
-      {"garbage", answer(std::string("\x16\x03\x01\0\xff garbage\r\n\r\n", 20)), HealthCheckType::http,
-       Health::down, "the answer is not HTTP"},
+      {"garbage", answer("\x16\x03\x01\0\xff garbage\r\n\r\n"s), HealthCheckType::http, Health::down,
+       "the answer is not HTTP"},
       {"an endless body is cut, the status counts",
        endless("HTTP/1.1 200 OK\r\n\r\n", std::string(8192, 'x')), HealthCheckType::http, Health::up, ""},
       {"an endless body of an error page", endless("HTTP/1.1 500 Oh\r\n\r\n", std::string(8192, 'x')),

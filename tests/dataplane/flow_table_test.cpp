@@ -89,7 +89,7 @@ TEST(FlowTable, AnEntryNeverEndsEarly) {
     const std::uint32_t longest = timeout + std::min(timeout / 8, 1024U) + 32;
     for (const std::uint32_t start : {1000U, 0xffffff00U}) {  // the last one wraps
       for (const std::uint32_t apart : {1U, timeout / 9, timeout / 2, timeout * 9 / 10, timeout}) {
-        SCOPED_TRACE(testing::Message()
+        SCOPED_TRACE(::testing::Message()
                      << timeout << " ms, a packet every " << apart << " ms, from " << start);
         FlowTable table(64);
         std::uint32_t now = start;

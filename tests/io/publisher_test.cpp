@@ -59,8 +59,8 @@ TEST(QsbrPublisher, WorkersThatNeverJoinedOrHaveLeftHoldNothingUp) {
 TEST(QsbrPublisher, ManyChangesUnderReadingWorkersFreeEverythingAndNothingTooEarly) {
   constexpr unsigned workers = 2;
   constexpr std::uint64_t changes = 1000;
-  QsbrPublisher publisher(workers);
   std::atomic<std::uint64_t> freed{0}, spoiled{0};
+  QsbrPublisher publisher(workers);  // frees its last snapshot at its own end, which is counted
   const auto made = [&](std::uint64_t epoch) {
     return std::shared_ptr<const Snapshot>(
         new Snapshot{.epoch = Epoch{epoch}}, [&](const Snapshot* snapshot) {

@@ -70,7 +70,7 @@ class Files : public ::testing::Test {
 
  private:
   std::filesystem::path folder_ =
-      std::filesystem::path(testing::TempDir()) / ("guideway-files-" + std::to_string(getpid()));
+      std::filesystem::path(::testing::TempDir()) / ("guideway-files-" + std::to_string(getpid()));
 };
 
 TEST_F(Files, WhatIsWrittenIsNothingThatIsRead) {

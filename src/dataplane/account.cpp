@@ -13,16 +13,6 @@ bool put(Outbox& box, const Burst& burst, std::size_t i) {
   return true;
 }
 
-void count_forwarded(WorkerCounters& counters, const Burst& burst, std::size_t i) {
-  const std::size_t bytes = burst.parsed[i].ip_length;
-  BackendCounters& backend = counters.backend(burst.pool[i]->backends[burst.hops[i].slot[0]].id);
-  backend.packets.add(1);
-  backend.bytes.add(bytes);
-  ServiceCounters& service = counters.service(burst.service[i]->id);
-  service.packets.add(1);
-  service.bytes.add(bytes);
-}
-
 // Puts the packet where its verdict sends it; a full outbox makes it a drop.
 void dispatch(Burst& burst, std::size_t i, Outputs& out) {
   switch (burst.verdict[i]) {
@@ -57,7 +47,6 @@ void account(const PipelineParts& parts, Burst& burst, Outputs& out) {
         burst.service[i] != nullptr && burst.parsed[i].kind != PacketKind::icmp &&
         (burst.verdict[i] == Verdict::kernel || burst.verdict[i] == Verdict::drop_unmatched);
     if (unmatched) parts.counters.service(burst.service[i]->id).unmatched.add(1);
-    if (burst.verdict[i] == Verdict::forward) count_forwarded(parts.counters, burst, i);
     dispatch(burst, i, out);
     if (!is_drop(burst.verdict[i])) continue;
     rte_pktmbuf_free(burst.packets[i]);

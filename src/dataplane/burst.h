@@ -51,6 +51,8 @@ struct Burst {
   std::array<MemberIndex, burst_max> tracked;  // slot that a flow-table entry names, else no_member
   // choose_backend
   std::array<HopList, burst_max> hops;
+  std::uint32_t new_flow = 0;  // bit i: the first packet of a flow, as far as this worker knows
+  std::uint32_t to_learn = 0;  // bit i: makes an entry in the flow table, once it is sure to be forwarded
   // encapsulate
   std::array<std::uint8_t, burst_max> egress;  // index into the PortTable
 };

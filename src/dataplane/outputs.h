@@ -29,7 +29,7 @@ struct Outbox {
   std::array<rte_mbuf*, outbox_max> frames;        // first, as rte_eth_tx_burst takes it
   std::array<std::uint32_t, outbox_max> bytes_in;  // of the frame that came in
   std::array<Verdict, outbox_max> verdict;         // forward, kernel, answer or further_piece
-  std::array<std::uint8_t, outbox_max> origin;     // place in the burst, so that replay can keep the order
+  std::array<std::uint8_t, outbox_max> origin;     // place in the burst
 };
 
 struct Outputs {

@@ -3,16 +3,35 @@
 #include "dataplane/stages.h"
 
 namespace guideway {
+namespace {
+
+void count_forwarded(WorkerCounters& counters, const Burst& burst, std::size_t i) {
+  const std::size_t bytes = burst.parsed[i].ip_length;
+  BackendCounters& backend = counters.backend(burst.pool[i]->backends[burst.hops[i].slot[0]].id);
+  backend.packets.add(1);
+  backend.bytes.add(bytes);
+  ServiceCounters& service = counters.service(burst.service[i]->id);
+  service.packets.add(1);
+  service.bytes.add(bytes);
+  if (burst.tracked[i] != no_member) backend.tracked_packets.add(1);
+  if ((burst.new_flow >> i & 1) == 0) return;
+  backend.new_flows.add(1);
+  service.new_flows.add(1);
+}
+
+}  // namespace
 
 void Pipeline::run(Burst& burst, const Snapshot& snapshot, std::uint32_t now_ms, Outputs& out) {
   stages::parse(parts_, burst);
   stages::find_service(snapshot, burst);
   stages::hash_flows(burst);
   stages::lookup_flows(parts_, snapshot, now_ms, burst);
-  stages::choose_backend(parts_, now_ms, burst);
+  stages::choose_backend(burst);
   stages::encapsulate(parts_, errors_, now_ms, burst);
+  stages::learn_flows(parts_, now_ms, burst);
   stages::answer(parts_, burst);
   stages::account(parts_, burst, out);
+  burst_ = &burst;
 }
 
 void Pipeline::sent(Outbox& box, std::uint16_t sent, Verdict otherwise) {
@@ -27,6 +46,7 @@ void Pipeline::sent(Outbox& box, std::uint16_t sent, Verdict otherwise) {
     const auto index = static_cast<std::size_t>(verdict);
     counters.packets[index].add(1);
     counters.bytes[index].add(box.bytes_in[i]);
+    if (verdict == Verdict::forward) count_forwarded(parts_.counters, *burst_, box.origin[i]);
   }
   box.size = 0;
 }

@@ -38,11 +38,11 @@ class Pipeline {
 
   // Takes the burst's mbufs: each one ends in `out` or is freed and counted with its reason. The burst's
   // arrays keep what the stages found until the next run. `now_ms` may wrap; it only ever grows.
-  // The caller empties `out` (by `sent`) before the next run.
+  // The caller empties `out` (by `sent`) before the next run, while the snapshot and the burst are still there.
   void run(Burst& burst, const Snapshot& snapshot, std::uint32_t now_ms, Outputs& out);
 
   // The first `sent` frames of the box are gone (the port owns them); the rest is freed and counted as
-  // `otherwise`. Empties the box.
+  // `otherwise`. What services and backends count is counted here, so that it is what left. Empties the box.
   void sent(Outbox& box, std::uint16_t sent, Verdict otherwise);
   // Both outputs at once, when every box has been dealt with: clears the bit masks.
   static void done(Outputs& out) { out.to_ports = out.to_kernel = 0; }
@@ -52,6 +52,7 @@ class Pipeline {
 
  private:
   PipelineParts parts_;
+  const Burst* burst_ = nullptr;  // of the last run: where the frames in its outboxes came from
   TokenBucket errors_{1000, 50};  // ICMP errors that this worker makes
 };
 

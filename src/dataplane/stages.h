@@ -21,10 +21,12 @@ void find_service(const Snapshot& snapshot, Burst& burst);
 void hash_flows(Burst& burst);
 // The backend that the flow was given to before, while that one still serves it.
 void lookup_flows(const PipelineParts& parts, const Snapshot& snapshot, std::uint32_t now_ms, Burst& burst);
-// The hops: the flow's backend, then its row's; new flows are remembered.
-void choose_backend(const PipelineParts& parts, std::uint32_t now_ms, Burst& burst);
+// The hops: the flow's backend, then its row's.
+void choose_backend(Burst& burst);
 // Wraps the packet and writes the frame for its next hop. `errors` bounds what is said about packets too big for it.
 void encapsulate(const PipelineParts& parts, TokenBucket& errors, std::uint32_t now_ms, Burst& burst);
+// New flows into the flow table: those whose packet goes to the backend, so that none is tied to one it never reached.
+void learn_flows(const PipelineParts& parts, std::uint32_t now_ms, Burst& burst);
 // Turns packets into the answers to them: echo replies, and ICMP errors about packets that are too big.
 void answer(const PipelineParts& parts, Burst& burst);
 // Counts every packet once and puts it into its outbox or frees it.

@@ -27,6 +27,7 @@ class Counter {
   std::atomic<std::uint64_t> value_{0};
 };
 
+// Of packets that a port took: what was dropped on the way counts by its reason alone.
 struct BackendCounters {
   Counter packets;
   Counter bytes;            // of the inner IP packet
@@ -35,11 +36,12 @@ struct BackendCounters {
 };
 static_assert(sizeof(BackendCounters) == 32);
 
+// Likewise.
 struct ServiceCounters {
   Counter packets;
   Counter bytes;
   Counter new_flows;
-  Counter unmatched;
+  Counter unmatched;  // packets to its address that no port took
 };
 
 struct alignas(64) VerdictCounters {

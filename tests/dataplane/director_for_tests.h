@@ -1,6 +1,7 @@
 // A director for tests: two ports, one pool, TCP and UDP services of both families, and a pipeline over them.
 // What: everything is public and can be changed between runs; after every run the counters are held against
-//       each other (in = forwarded + kernel + answered + dropped + held) and the pool of mbufs against leaks.
+//       each other (in = forwarded + kernel + answered + dropped + held; what backends and services got = forwarded)
+//       and the pool of mbufs against leaks.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -104,6 +105,22 @@ class DirectorForTests {
     }
     EXPECT_EQ(packets, counters.verdicts.packets_in.get());
     EXPECT_EQ(bytes, counters.verdicts.bytes_in.get());
+    EXPECT_EQ(of_backends(&BackendCounters::packets), count(Verdict::forward));
+    EXPECT_EQ(of_services(&ServiceCounters::packets), count(Verdict::forward));
+    EXPECT_EQ(of_backends(&BackendCounters::bytes), of_services(&ServiceCounters::bytes));
+    EXPECT_EQ(of_backends(&BackendCounters::new_flows), of_services(&ServiceCounters::new_flows));
+  }
+
+  // Sums over all ids that the tests use.
+  [[nodiscard]] std::uint64_t of_backends(Counter BackendCounters::*counter) const {
+    std::uint64_t sum = 0;
+    for (std::uint32_t id = 0; id < ids; ++id) sum += (counters.backend(BackendId(id)).*counter).get();
+    return sum;
+  }
+  [[nodiscard]] std::uint64_t of_services(Counter ServiceCounters::*counter) const {
+    std::uint64_t sum = 0;
+    for (std::uint32_t id = 0; id < ids; ++id) sum += (counters.service(ServiceId(id)).*counter).get();
+    return sum;
   }
 
   PortTable ports;
@@ -117,6 +134,8 @@ class DirectorForTests {
   Burst burst;  // as the last run left it
 
  private:
+  static constexpr std::uint32_t ids = 16;
+
   void run_burst(const Snapshot& present, const std::vector<Bytes>& frames, std::size_t at,
                  const RunOptions& options, std::vector<Outcome>& outcomes) {
     burst.size = static_cast<std::uint16_t>(std::min(burst_max, frames.size() - at));

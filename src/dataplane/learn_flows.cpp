@@ -1,0 +1,40 @@
+#include <bit>
+
+#include "dataplane/flow_class.h"
+#include "dataplane/stages.h"
+
+namespace guideway::stages {
+namespace {
+
+void learn(const PipelineParts& parts, const SnapshotPool& pool, const Packet& packet, std::uint64_t hash,
+           BackendId backend, std::uint32_t now_ms) {
+  FlowClass flow_class = packet.kind == PacketKind::udp ? FlowClass::udp_fresh : FlowClass::fresh;
+  if (is_syn(packet)) {
+    // A SYN on the tuple of an established flow that stays where it is (a forged one, above all) must not
+    // make the entry easier to evict.
+    const FlowTable::Entry known = parts.flows.find_entry(hash, now_ms);
+    if (known && known.backend() == backend && known.flow_class() == FlowClass::established) return;
+  } else if (packet.kind == PacketKind::tcp) {
+    flow_class = flow_class_after(FlowClass::fresh, packet);
+  }
+  const auto inserted =
+      parts.flows.insert(hash, backend, flow_class, now_ms, timeout_of(flow_class, pool.timeouts));
+  VerdictCounters& counters = parts.counters.verdicts;
+  if (inserted == FlowTable::Inserted::created || inserted == FlowTable::Inserted::evicted)
+    counters.flows_created.add(1);
+  if (inserted == FlowTable::Inserted::evicted) counters.flows_evicted.add(1);
+}
+
+}  // namespace
+
+void learn_flows(const PipelineParts& parts, std::uint32_t now_ms, Burst& burst) {
+  for (std::uint32_t left = burst.to_learn; left != 0; left &= left - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(left));
+    if (burst.verdict[i] != Verdict::forward) continue;
+    const SnapshotPool& pool = *burst.pool[i];
+    const BackendId first = pool.backends[burst.hops[i].slot[0]].id;
+    learn(parts, pool, burst.parsed[i], burst.hash[i], first, now_ms);
+  }
+}
+
+}  // namespace guideway::stages

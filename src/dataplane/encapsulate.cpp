@@ -37,11 +37,13 @@ void write_outer(std::uint8_t* to, const Wrapping& wrapping) {
 }
 
 // A packet that does not fit behind its outer headers. The sender is told where that helps and where it may be done:
-// not about an ICMP error, nor to an address where nobody is.
+// not about an ICMP error, nor to an address where nobody is, nor of less than IPv6's least MTU, which no host goes
+// below (RFC 8201, 4).
 Verdict judge_too_big(TokenBucket& errors, std::uint32_t now_ms, Burst& burst, std::size_t i,
                       std::size_t room) {
   const Packet& packet = burst.parsed[i];
   if (!packet.dont_fragment || (burst.quoted >> i & 1) != 0) return Verdict::drop_too_big;
+  if (packet.family == Family::ipv6 && room < net::ipv6_mtu_min) return Verdict::drop_too_big;
   const auto* ip = rte_pktmbuf_mtod_offset(burst.packets[i], const std::uint8_t*, packet.ip_offset);
   if (!net::can_be_answered(packet.family, net::source_address(ip, packet.family)))
     return Verdict::drop_too_big;

@@ -318,6 +318,27 @@ TEST(TooBig, NotWhereItMayNotBeSaid) {
   EXPECT_EQ(director.run(frame(ip(nobody, tcp({.payload = Bytes(900)})))).verdict, Verdict::drop_too_big);
 }
 
+// Below 1,280 no IPv6 host goes, so saying so would help nobody; IPv4 has no such floor.
+TEST(TooBig, NeverLessThanIpv6sLeastMtu) {
+  struct Case {
+    Family inner, outer;
+    std::uint16_t mtu;
+    Verdict verdict;
+  };
+  // One hop: 36 bytes of outer headers over IPv4, 56 over IPv6.
+  for (const Case& c : {Case{Family::ipv6, Family::ipv4, 1280 + 36, Verdict::answer},
+                        Case{Family::ipv6, Family::ipv4, 1279 + 36, Verdict::drop_too_big},
+                        Case{Family::ipv6, Family::ipv6, 1280 + 56, Verdict::answer},
+                        Case{Family::ipv6, Family::ipv6, 1279 + 56, Verdict::drop_too_big},
+                        Case{Family::ipv4, Family::ipv6, 1279 + 56, Verdict::answer},
+                        Case{Family::ipv4, Family::ipv4, 576, Verdict::answer}}) {
+    DirectorForTests director(c.outer);
+    director.pool.rows.assign(251, Row{{1, no_member, no_member}, 1});
+    director.ports.ports[DirectorForTests::lan].mtu = c.mtu;
+    EXPECT_EQ(name(director.run(frame(big(c.inner, 1500))).verdict), name(c.verdict)) << c.mtu;
+  }
+}
+
 TEST(TooBig, IsRateLimited) {
   DirectorForTests director;
   director.ports.ports[DirectorForTests::lan].mtu = 600;

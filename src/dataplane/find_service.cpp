@@ -1,18 +1,28 @@
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <optional>
 
 #include "dataplane/stages.h"
+#include "net/ethernet.h"
 #include "net/gue.h"
 #include "net/icmp.h"
 
 namespace guideway::stages {
 namespace {
 
-// The packet's bytes that lie in the first segment, from the IP header on.
-std::span<const std::uint8_t> ip_bytes(const rte_mbuf& mbuf, const Packet& packet) {
-  const std::size_t at_hand = mbuf.data_len - packet.ip_offset;
-  return {rte_pktmbuf_mtod_offset(&mbuf, const std::uint8_t*, packet.ip_offset),
-          std::min<std::size_t>(at_hand, packet.ip_length)};
+// Room for the headers of a packet that lies in several segments: more than any chain that is judged here.
+using Gathered = std::array<std::uint8_t, net::icmpv6_error_size_max>;
+
+// The packet from its IP header on, contiguous: all of it, or as much as lies in the first segment or `gathered` holds.
+std::span<const std::uint8_t> ip_bytes(const rte_mbuf& mbuf, const Packet& packet, Gathered& gathered) {
+  const std::size_t at_hand = std::min<std::size_t>(mbuf.data_len - packet.ip_offset, packet.ip_length);
+  if (at_hand == packet.ip_length || at_hand >= gathered.size())
+    return {rte_pktmbuf_mtod_offset(&mbuf, const std::uint8_t*, packet.ip_offset), at_hand};
+  const std::size_t size = std::min<std::size_t>(packet.ip_length, gathered.size());
+  const void* bytes =
+      rte_pktmbuf_read(&mbuf, packet.ip_offset, static_cast<std::uint32_t>(size), gathered.data());
+  return {static_cast<const std::uint8_t*>(bytes), size};
 }
 
 bool is_service_address(const Snapshot& snapshot, std::span<const std::uint8_t> ip, Family family) {
@@ -28,6 +38,15 @@ bool is_gue_port(const Snapshot& snapshot, std::uint16_t port) {
   return false;
 }
 
+// Plain GRE around an IP packet; then its family.
+std::optional<Family> family_in_gre(std::span<const std::uint8_t> gre) {
+  if (gre.size() < net::gre_size || net::load_be16(gre.data()) != 0) return std::nullopt;
+  const std::uint16_t type = net::load_be16(gre.data() + 2);
+  if (type == net::ethertype_ipv4) return Family::ipv4;
+  if (type == net::ethertype_ipv6) return Family::ipv6;
+  return std::nullopt;
+}
+
 // What a director wrapped has a service's packet inside; one that comes to a service address again would go
 // round for ever.
 bool is_wrapped(const Snapshot& snapshot, std::span<const std::uint8_t> ip, const Packet& packet) {
@@ -38,6 +57,10 @@ bool is_wrapped(const Snapshot& snapshot, std::span<const std::uint8_t> ip, cons
       return is_service_address(snapshot, payload, Family::ipv4);
     case net::protocol_ipv6:
       return is_service_address(snapshot, payload, Family::ipv6);
+    case net::protocol_gre: {
+      const auto family = family_in_gre(payload);
+      return family && is_service_address(snapshot, payload.subspan(net::gre_size), *family);
+    }
     case net::protocol_udp: {
       if (payload.size() < net::udp_size) return false;
       const auto gue = net::parse_gue(payload.subspan(net::udp_size));
@@ -49,16 +72,21 @@ bool is_wrapped(const Snapshot& snapshot, std::span<const std::uint8_t> ip, cons
   }
 }
 
+bool is_wrapped_in_gue(const Snapshot& snapshot, const rte_mbuf& mbuf, const Packet& packet) {
+  Gathered gathered;
+  return is_wrapped(snapshot, ip_bytes(mbuf, packet, gathered), packet);
+}
+
 // TCP and UDP with a sound header.
 Verdict judge_ported(const Snapshot& snapshot, const rte_mbuf& mbuf, const Packet& packet,
                      ServiceMatch& match) {
-  const auto ip = ip_bytes(mbuf, packet);
-  match = snapshot.lookup.find(packet.family, net::destination_address(ip.data(), packet.family),
-                               packet.protocol, packet.destination_port);
+  const auto* ip = rte_pktmbuf_mtod_offset(&mbuf, const std::uint8_t*, packet.ip_offset);
+  match = snapshot.lookup.find(packet.family, net::destination_address(ip, packet.family), packet.protocol,
+                               packet.destination_port);
   if (match.kind == ServiceMatch::Kind::not_ours) return Verdict::kernel;
-  if (packet.kind == PacketKind::udp && is_gue_port(snapshot, packet.destination_port) &&
-      is_wrapped(snapshot, ip, packet)) [[unlikely]]
-    return Verdict::drop_loop;
+  if (packet.kind == PacketKind::udp && is_gue_port(snapshot, packet.destination_port)) [[unlikely]] {
+    if (is_wrapped_in_gue(snapshot, mbuf, packet)) return Verdict::drop_loop;
+  }
   if (match.kind == ServiceMatch::Kind::service) [[likely]]
     return Verdict::forward;
   return match.unmatched_drop ? Verdict::drop_unmatched : Verdict::kernel;
@@ -108,10 +136,8 @@ Verdict judge_icmp(const Snapshot& snapshot, std::span<const std::uint8_t> ip, B
 
 Verdict judge_rest(const Snapshot& snapshot, Burst& burst, std::size_t i, ServiceMatch& match) {
   const Packet& packet = burst.parsed[i];
-  // A quote may reach into a further segment; what cannot be gathered is judged by what is at hand.
-  rte_mbuf& mbuf = *burst.packets[i];
-  if (packet.kind == PacketKind::icmp && mbuf.nb_segs > 1) (void)rte_pktmbuf_linearize(&mbuf);
-  const auto ip = ip_bytes(mbuf, packet);
+  Gathered gathered;
+  const auto ip = ip_bytes(*burst.packets[i], packet, gathered);
   match = snapshot.lookup.find_address(packet.family, net::destination_address(ip.data(), packet.family));
   if (match.kind == ServiceMatch::Kind::not_ours) return Verdict::kernel;
   if (packet.l4 != Verdict::forward) return packet.l4;

@@ -1,5 +1,7 @@
 #include "dataplane/frame.h"
 
+#include <algorithm>
+
 namespace guideway {
 namespace {
 
@@ -20,6 +22,23 @@ void trim_to(rte_mbuf& mbuf, std::size_t length) {
   mbuf.nb_segs = segments;
 }
 
+// Moves bytes of the further segments to the end of the first one, which has the room, until it holds `size`.
+void pull_up(rte_mbuf& mbuf, std::size_t size) {
+  while (mbuf.data_len < size) {
+    rte_mbuf& next = *mbuf.next;
+    const auto moved = static_cast<std::uint16_t>(std::min<std::size_t>(size - mbuf.data_len, next.data_len));
+    std::memcpy(rte_pktmbuf_mtod_offset(&mbuf, std::uint8_t*, mbuf.data_len),
+                rte_pktmbuf_mtod(&next, const std::uint8_t*), moved);
+    mbuf.data_len = static_cast<std::uint16_t>(mbuf.data_len + moved);
+    next.data_off = static_cast<std::uint16_t>(next.data_off + moved);
+    next.data_len = static_cast<std::uint16_t>(next.data_len - moved);
+    if (next.data_len != 0) continue;
+    mbuf.next = next.next;
+    --mbuf.nb_segs;
+    rte_pktmbuf_free_seg(&next);
+  }
+}
+
 std::uint8_t* prepend(rte_mbuf& mbuf, std::size_t headers) {
   mbuf.ol_flags &= RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL;
   mbuf.packet_type = 0;
@@ -29,6 +48,25 @@ std::uint8_t* prepend(rte_mbuf& mbuf, std::size_t headers) {
 }
 
 }  // namespace
+
+bool gather(rte_mbuf*& mbuf, std::size_t size, rte_mempool* mbufs) {
+  size = std::min<std::size_t>(size, mbuf->pkt_len);
+  if (size <= mbuf->data_len) return true;
+  if (writable(*mbuf) && size <= std::size_t{mbuf->data_len} + rte_pktmbuf_tailroom(mbuf)) {
+    pull_up(*mbuf, size);
+    return true;
+  }
+  // A copy fills each of its segments before it takes another.
+  rte_mbuf* copy = mbufs == nullptr ? nullptr : rte_pktmbuf_copy(mbuf, mbufs, 0, UINT32_MAX);
+  if (copy == nullptr) return false;
+  if (copy->data_len < size) {
+    rte_pktmbuf_free(copy);
+    return false;
+  }
+  rte_pktmbuf_free(mbuf);
+  mbuf = copy;
+  return true;
+}
 
 std::uint8_t* reframe(rte_mbuf*& mbuf, const Packet& packet, std::size_t headers, rte_mempool* mbufs) {
   if (writable(*mbuf) && rte_pktmbuf_headroom(mbuf) + std::size_t{packet.ip_offset} >= headers) [[likely]] {

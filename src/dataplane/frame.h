@@ -1,5 +1,7 @@
-// Frame: turning a received mbuf into one to send.
-// What: cuts the old frame off the IP packet and makes room for new headers in front of it.
+// Frame: getting at a received frame's headers, and turning its mbuf into one to send.
+// What: brings headers that lie in several segments together; cuts the old frame off the IP packet and makes room
+//       for new headers in front of it.
+// Cost: a frame in one segment is never copied, one in several only where headers straddle them.
 // Thread: worker.
 #pragma once
 
@@ -14,6 +16,12 @@
 #include "snapshot/port_table.h"
 
 namespace guideway {
+
+// Brings the first `size` bytes of the frame (or all, if it is shorter) together in its first segment. The rest stays
+// where it is, so a long packet needs no large mbuf. Copies into fresh mbufs of `mbufs` (and replaces `mbuf`) where
+// the first segment is shared. False, with the frame's bytes as they were, when they do not fit into one mbuf or
+// there is none.
+[[nodiscard]] bool gather(rte_mbuf*& mbuf, std::size_t size, rte_mempool* mbufs);
 
 // Leaves `headers` bytes to be written and the IP packet behind them, nothing else: no old Ethernet header or
 // tags, no padding, no offload flags. Answers where to write. Copies into a fresh mbuf of `mbufs` (and

@@ -1,7 +1,9 @@
 #include <rte_prefetch.h>
 
+#include <array>
 #include <cstring>
 
+#include "dataplane/frame.h"
 #include "dataplane/stages.h"
 #include "net/ethernet.h"
 
@@ -19,34 +21,58 @@ bool checksum_known_good(const PortView& port, const rte_mbuf& mbuf) {
   return port.rx_ip_checksum && (mbuf.ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) == RTE_MBUF_F_RX_IP_CKSUM_GOOD;
 }
 
-Verdict parse_ip_of(const PortView& port, rte_mbuf& mbuf, std::size_t offset, Family family, Packet& packet) {
-  const auto bytes = [&] {
-    return std::span<const std::uint8_t>(rte_pktmbuf_mtod(&mbuf, const std::uint8_t*), mbuf.data_len)
-        .subspan(offset);
+// How much of a frame is gathered while a header lies in a further segment: what all but odd chains of headers fit
+// into, then what an mbuf holds.
+constexpr std::array<std::size_t, 2> gathered_bytes{256, RTE_MBUF_DEFAULT_DATAROOM};
+
+Verdict parse_ip_of(const PipelineParts& parts, const PortView& port, rte_mbuf*& mbuf, std::size_t offset,
+                    Family family, Packet& packet) {
+  const bool good = checksum_known_good(port, *mbuf);
+  const std::size_t available = mbuf->pkt_len - offset;
+  const auto parse_at_hand = [&] {
+    const std::span<const std::uint8_t> bytes(rte_pktmbuf_mtod(mbuf, const std::uint8_t*), mbuf->data_len);
+    return net::parse_ip(bytes.subspan(offset), available, family, good, packet);
   };
-  const bool good = checksum_known_good(port, mbuf);
-  const std::size_t available = mbuf.pkt_len - offset;
-  Verdict verdict = net::parse_ip(bytes(), available, family, good, packet);
-  if (verdict == Verdict::drop_truncated) {
-    // A header lies in a further segment.
-    if (rte_pktmbuf_linearize(&mbuf) != 0) return Verdict::drop_no_buffer;
-    verdict = net::parse_ip(bytes(), available, family, good, packet);
+  Verdict verdict = parse_at_hand();
+  for (const std::size_t size : gathered_bytes) {
+    if (verdict != Verdict::drop_truncated) [[likely]]
+      break;
+    if (!gather(mbuf, size, parts.mbufs)) return Verdict::drop_no_buffer;
+    verdict = parse_at_hand();
   }
   packet.ip_offset = static_cast<std::uint16_t>(offset);
-  return verdict;
+  if (verdict != Verdict::drop_truncated) return verdict;
+  // A chain of extension headers longer than an mbuf.
+  packet.kind = PacketKind::other;
+  packet.l4 = Verdict::drop_bad_extension;
+  return Verdict::forward;
 }
 
-Verdict parse_frame(const PortView& port, rte_mbuf& mbuf, Packet& packet, KeyBytes& key) {
+// `forward`: `out` is the header, and it lies in the first segment.
+Verdict parse_link(const PipelineParts& parts, rte_mbuf*& mbuf, net::EthernetHeader& out) {
+  const auto parse_at_hand = [&] {
+    return net::parse_ethernet({rte_pktmbuf_mtod(mbuf, const std::uint8_t*), mbuf->data_len}, out)
+               ? Verdict::forward
+               : Verdict::drop_truncated;
+  };
+  const Verdict verdict = parse_at_hand();
+  if (verdict == Verdict::forward || mbuf->nb_segs == 1) [[likely]]
+    return verdict;
+  return gather(mbuf, net::ethernet_size_max, parts.mbufs) ? parse_at_hand() : Verdict::drop_no_buffer;
+}
+
+Verdict parse_frame(const PipelineParts& parts, const PortView& port, rte_mbuf*& mbuf, Packet& packet,
+                    KeyBytes& key) {
   net::EthernetHeader ethernet;
-  const auto* frame = rte_pktmbuf_mtod(&mbuf, const std::uint8_t*);
-  if (!net::parse_ethernet({frame, mbuf.data_len}, ethernet)) return Verdict::drop_truncated;
+  if (const Verdict link = parse_link(parts, mbuf, ethernet); link != Verdict::forward) return link;
+  const auto* frame = rte_pktmbuf_mtod(mbuf, const std::uint8_t*);
   if (net::is_multicast(frame)) return Verdict::kernel;
   if (!is_ours(port, frame)) return Verdict::drop_other_mac;
   if (ethernet.ethertype != ethertype_ipv4 && ethernet.ethertype != ethertype_ipv6) return Verdict::kernel;
   const Family family = ethernet.ethertype == ethertype_ipv4 ? Family::ipv4 : Family::ipv6;
-  const Verdict verdict = parse_ip_of(port, mbuf, ethernet.payload_offset, family, packet);
+  const Verdict verdict = parse_ip_of(parts, port, mbuf, ethernet.payload_offset, family, packet);
   if (verdict != Verdict::forward) return verdict;
-  const auto* ip = rte_pktmbuf_mtod_offset(&mbuf, const std::uint8_t*, packet.ip_offset);
+  const auto* ip = rte_pktmbuf_mtod_offset(mbuf, const std::uint8_t*, packet.ip_offset);
   write_key(key, family, net::source_address(ip, family), net::destination_address(ip, family),
             packet.source_port, packet.destination_port, packet.protocol);
   return verdict;
@@ -59,15 +85,14 @@ void parse(const PipelineParts& parts, Burst& burst) {
   burst.quoted = 0;
   for (std::size_t i = 0; i < burst.size; ++i) rte_prefetch0(rte_pktmbuf_mtod(burst.packets[i], void*));
   for (std::size_t i = 0; i < burst.size; ++i) {
-    rte_mbuf& mbuf = *burst.packets[i];
-    burst.bytes[i] = mbuf.pkt_len;
+    burst.bytes[i] = burst.packets[i]->pkt_len;
     burst.service[i] = nullptr;
     burst.pool[i] = nullptr;
     burst.hops[i].count = 0;
     burst.parsed[i].kind = PacketKind::other;  // until an IP packet is found
     burst.verdict[i] = (burst.truncated >> i & 1) != 0
                            ? Verdict::drop_truncated
-                           : parse_frame(port, mbuf, burst.parsed[i], burst.key[i]);
+                           : parse_frame(parts, port, burst.packets[i], burst.parsed[i], burst.key[i]);
   }
 }
 

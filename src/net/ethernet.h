@@ -11,6 +11,7 @@ namespace guideway::net {
 
 inline constexpr std::size_t ethernet_size = 14, vlan_tag_size = 4;
 inline constexpr unsigned vlan_tags_max = 2;
+inline constexpr std::size_t ethernet_size_max = ethernet_size + vlan_tags_max * vlan_tag_size;
 inline constexpr std::uint16_t ethertype_ipv4 = 0x0800, ethertype_arp = 0x0806, ethertype_ipv6 = 0x86dd,
                                ethertype_vlan = 0x8100, ethertype_qinq = 0x88a8;
 

@@ -256,11 +256,31 @@ TEST(Echo, OptionsAndShapesOfMbufs) {
   const Bytes ping = frame(ip(asked, icmp_message(Family::ipv4, 8, 0, 1, payload, asked)));
   const Bytes expected = frame(ip(answered, icmp_message(Family::ipv4, 0, 0, 1, payload, answered)),
                                {router_mac, port_mac, {}, 0});
-  for (const std::size_t segment : {20, 60, 500, 2048})
+  for (const std::size_t segment : {1, 20, 60, 500, 2048})
     for (const unsigned headroom : {0U, 128U})
       EXPECT_EQ(
           director.run(ping, {.segment = segment, .headroom = static_cast<std::uint16_t>(headroom)}).frame,
           expected);
+}
+
+TEST(Echo, OfMoreThanAnMbufHolds) {
+  DirectorForTests director;
+  const Ip asked = pinging(Family::ipv4);
+  const Bytes ping = frame(ip(asked, icmp_message(Family::ipv4, 8, 0, 1, Bytes(8000, 'x'), asked)));
+  for (const std::size_t segment : {38, 40, 1000, 2048}) {
+    const Outcome outcome = director.run(ping, {.segment = segment});
+    ASSERT_EQ(name(outcome.verdict), "answer") << segment;
+    EXPECT_EQ(outcome.frame.size(), ping.size());
+  }
+}
+
+TEST(IcmpError, OfMoreThanAnMbufHolds) {
+  DirectorForTests director;
+  Bytes quote = quoted(Family::ipv4, net::protocol_tcp, 40000, 80, 400);
+  append(quote, Bytes(7000));
+  const Bytes error = error_about(Family::ipv4, 3, 4, quote);
+  for (const std::size_t segment : {15, 40, 45, 60, 65, 1000, 2048})
+    EXPECT_EQ(name(director.run(error, {.segment = segment}).verdict), "forward") << segment;
 }
 
 Bytes big(Family family, std::size_t size, std::uint16_t fragment = 0x4000) {

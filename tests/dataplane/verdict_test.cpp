@@ -50,11 +50,18 @@ Ip with_extensions(std::uint8_t first, const Bytes& chain) {
   return header;
 }
 
-Bytes wrapped(const char* outer_destination, const Bytes& inner) {
-  Ip outer = udp_header(with([&](Ip& h) { h.destination = address(outer_destination); }));
-  L4 l4{.source_port = 50000, .destination_port = 19523, .payload = from_hex("0104 0000 0000 0000")};
+Bytes wrapped(const char* outer_destination, const Bytes& inner,
+              std::string_view gue = "0104 0000 0000 0000") {
+  Ip outer = udp_header(address(outer_destination).family == Family::ipv4 ? Ip{} : ipv6());
+  outer.destination = address(outer_destination);
+  L4 l4{.source_port = 50000, .destination_port = 19523, .payload = from_hex(gue)};
   append(l4.payload, inner);
   return frame(ip(outer, udp(l4)));
+}
+Bytes in_protocol(std::uint8_t protocol, std::string_view header, const Bytes& inner) {
+  Bytes payload = from_hex(header);
+  append(payload, inner);
+  return frame(ip(with([=](Ip& h) { h.protocol = protocol; }), payload));
 }
 
 void nobody_takes_new(DirectorForTests& d) { d.pool.rows.assign(251, Row{{1, no_member, no_member}, 0}); }
@@ -221,8 +228,20 @@ std::vector<VerdictCase> l4_cases() {
       {"GUE with somebody else's packet inside",
        wrapped("203.0.113.10", ip(with([](Ip& h) { h.destination = address("192.0.2.9"); }), tcp())),
        Verdict::kernel},
-      {"IPIP with a service's packet inside", frame(ip(with([](Ip& h) { h.protocol = 4; }), ip({}, tcp()))),
+      {"wrapped with two more hops",
+       wrapped("203.0.113.10", ip({}, tcp()), "0304 0000 0000 0002 0a000001 0a000002"), Verdict::drop_loop},
+      {"IPv6, wrapped with two more hops",
+       wrapped("2001:db8:2::10", ip(ipv6(), tcp()),
+               "0929 0000 0001 0002 fd000000000000000000000000000001 fd000000000000000000000000000002"),
        Verdict::drop_loop},
+      {"4in4 with a service's packet inside", in_protocol(4, "", ip({}, tcp())), Verdict::drop_loop},
+      {"6in4 with a service's packet inside", in_protocol(41, "", ip(ipv6(), tcp())), Verdict::drop_loop},
+      {"GRE with a service's packet inside", in_protocol(47, "0000 0800", ip({}, tcp())), Verdict::drop_loop},
+      {"GRE with a service's IPv6 packet inside", in_protocol(47, "0000 86dd", ip(ipv6(), tcp())),
+       Verdict::drop_loop},
+      {"GRE with a key is none of ours", in_protocol(47, "2000 0800 0000 0001", ip({}, tcp())),
+       Verdict::kernel},
+      {"GRE cut short", in_protocol(47, "0000 08", {}), Verdict::kernel},
   };
 }
 
@@ -275,6 +294,26 @@ TEST(Verdict, Ip) { run_cases(ip_cases()); }
 TEST(Verdict, Extensions) { run_cases(extension_cases()); }
 TEST(Verdict, L4) { run_cases(l4_cases()); }
 TEST(Verdict, Egress) { run_cases(egress_cases()); }
+
+// How a driver cut a frame into buffers decides nothing.
+TEST(Verdict, HoweverAFrameIsSegmented) {
+  for (const auto& cases : {ethernet_cases(), ip_cases(), extension_cases(), l4_cases()}) {
+    for (const VerdictCase& c : cases) {
+      for (const std::size_t segment : {1, 5, 13, 14, 15, 17, 18, 30, 34, 40, 42, 46, 50, 54, 60, 70, 90}) {
+        SCOPED_TRACE(std::string(c.description) + ", segments of " + std::to_string(segment));
+        DirectorForTests director;
+        if (c.setup) c.setup(director);
+        RunOptions options = c.options;
+        options.segment = segment;
+        const Outcome outcome = director.run(c.frame, options);
+        ASSERT_EQ(name(outcome.verdict), name(c.verdict));
+        if (c.verdict == Verdict::kernel) {
+          ASSERT_EQ(outcome.frame, c.frame);
+        }
+      }
+    }
+  }
+}
 
 // Every kind of packet in one burst: each keeps its own fate, and counts once.
 TEST(Verdict, MixedBursts) {

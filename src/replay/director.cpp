@@ -86,6 +86,17 @@ void ReplayDirector::set_health(const std::string& pool, const std::string& back
   }
 }
 
+std::set<BackendId> ReplayDirector::down_backends() const {
+  std::set<BackendId> down;
+  for (const auto& [id, named] : backend_names_) {
+    const auto pool = health_.find(named.pool);
+    if (pool == health_.end()) continue;
+    const auto set = pool->second.find(named.backend);
+    if (set != pool->second.end() && set->second == Health::down) down.insert(id);
+  }
+  return down;
+}
+
 Result<void> ReplayDirector::publish(std::chrono::milliseconds now) {
   auto snapshot = builder_.build(store_.current(), health_, now);
   if (!snapshot) return tl::unexpected(snapshot.error());

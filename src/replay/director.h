@@ -8,6 +8,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ class ReplayDirector {
   [[nodiscard]] const DirectorConfig& config() const { return config_; }
   [[nodiscard]] Store& store() { return store_; }
   [[nodiscard]] const HealthView& health() const { return health_; }
+  // Those that are down by name, whatever id they had when. What was never set is not: nothing is known against it.
+  [[nodiscard]] std::set<BackendId> down_backends() const;
   void set_health(const std::string& pool, const std::string& backend, std::optional<Health> value);
   // Builds and publishes what the store and the health view hold now.
   [[nodiscard]] Result<void> publish(std::chrono::milliseconds now);

@@ -75,6 +75,7 @@ class Run {
                       (error.where.empty() ? "" : ": " + error.where);
         return tl::unexpected(error);
       }
+      parts_.audit.set_down(parts_.director.down_backends());
       result_.epochs.push_back({packet, parts_.director.store().current().epoch, command.line});
     }
     return {};
@@ -93,21 +94,19 @@ class Run {
     const Packet& packet = burst_.parsed[i];
     if (packet.kind != PacketKind::tcp && packet.kind != PacketKind::udp) return;
     const FlowTuple tuple = tuple_of(packet, burst_.key[i]);
-    const bool to_backend = burst_.verdict[i] == Verdict::forward;
+    const Fate fate = fate_of(burst_.verdict[i]);
+    const bool to_backend = fate == Fate::reaches_a_backend;
     if (to_backend && packet.kind == PacketKind::tcp && tcp_.insert(tuple).second) ++result_.flows_tcp;
     if (to_backend && packet.kind == PacketKind::udp && udp_.insert(tuple).second) ++result_.flows_udp;
     if (packet.kind != PacketKind::tcp) return;
-    if (!to_backend) {
-      // A packet that is too long is lost as such, wherever its connection is.
-      if (burst_.verdict[i] == Verdict::drop_too_big) return;
-      parts_.audit.lost(tuple, is_syn(packet), first_in_burst_ + i);
-      return;
-    }
+    const std::uint64_t number = first_in_burst_ + i;
+    if (fate == Fate::reaches_no_backend) parts_.audit.lost(tuple, is_syn(packet), number);
+    if (!to_backend) return;
     std::array<BackendId, 3> hops{};
     const HopList& list = burst_.hops[i];
     for (std::size_t hop = 0; hop < list.count; ++hop)
       hops[hop] = burst_.pool[i]->backends[list.slot[hop]].id;
-    parts_.audit.forwarded(tuple, is_syn(packet), first_in_burst_ + i, {hops.data(), list.count});
+    parts_.audit.forwarded(tuple, is_syn(packet), number, {hops.data(), list.count});
   }
 
   // Frames in the order of the packets that they were made from, whichever port they leave by.

@@ -84,7 +84,9 @@ json audit_json(const AuditReport& audit, const ReplayDirector& director) {
   return {{"flows", audit.flows},
           {"began_before", audit.began_before},
           {"broken", audit.broken},
+          {"lost_with_backend", audit.lost_with_backend},
           {"packets_passed_on", audit.packets_passed_on},
+          {"packets_swallowed", audit.packets_swallowed},
           {"first_broken", std::move(broken)}};
 }
 
@@ -132,9 +134,12 @@ std::string report_text(const json& report) {
                        backend["pool"].get<std::string>() + "/" + backend["backend"].get<std::string>(),
                        backend["packets"].get<std::uint64_t>(), backend["new_flows"].get<std::uint64_t>());
   const json& connections = report["connections"];
+  const auto number = [&](const char* key) { return connections[key].get<std::uint64_t>(); };
   out += fmt::format("{} connections, {} broken; {} packets found their backend by a second chance\n",
-                     connections["flows"].get<std::uint64_t>(), connections["broken"].get<std::uint64_t>(),
-                     connections["packets_passed_on"].get<std::uint64_t>());
+                     number("flows"), number("broken"), number("packets_passed_on"));
+  if (number("packets_swallowed") != 0)
+    out += fmt::format("{} connections were lost with a backend that was down; {} packets were sent to one\n",
+                       number("lost_with_backend"), number("packets_swallowed"));
   return out;
 }
 

@@ -44,11 +44,12 @@ struct Outcome {
   std::optional<Error> error;
 };
 
-Outcome run(const std::string& site, const std::string& capture_path, const std::vector<AtCommand>& at = {}) {
+Outcome run(const std::string& site, const std::string& capture_path, const std::vector<AtCommand>& at = {},
+            const DirectorConfig& config = replay_defaults()) {
   const TemporaryDirectory directory;
   auto parsed = parse_site(site, "site.toml");
   EXPECT_TRUE(parsed.has_value()) << parsed.error().text();
-  auto director = ReplayDirector::start(parsed->site, replay_defaults(), memory().mbufs());
+  auto director = ReplayDirector::start(parsed->site, config, memory().mbufs());
   EXPECT_TRUE(director.has_value()) << director.error().text();
   auto capture = Capture::open(capture_path);
   EXPECT_TRUE(capture.has_value()) << capture.error().text();
@@ -136,6 +137,7 @@ struct Drain {
   unsigned hops;
   std::vector<AtCommand> at;
   bool breaks;
+  bool loses = false;  // connections with a backend that is down
 };
 
 TEST(Replay, CommandsInMidFlow) {
@@ -159,7 +161,20 @@ TEST(Replay, CommandsInMidFlow) {
        1,
        {{80, "backend drain web b1 --force"}},
        true},
-      {"down, and everybody stays", true, 3, {{80, "health set web b1 down"}}, false},
+      {"down: its own connections are lost with it", true, 3, {{80, "health set web b1 down"}}, false, true},
+      {"down, without a flow table", false, 3, {{80, "health set web b1 down"}}, false, true},
+      {"down, one hop, no flow table", false, 1, {{80, "health set web b1 down"}}, false, true},
+      {"down and up again at once",
+       true,
+       3,
+       {{80, "health set web b1 down"}, {80, "health set web b1 auto"}},
+       false},
+      {"all are down",
+       true,
+       3,
+       {{80, "health set web b1 down"}, {80, "health set web b2 down"}, {80, "health set web b3 down"}},
+       false,
+       true},
   };
   const TemporaryDirectory directory;
   const std::string path = directory.write("in.pcap", connections(3));
@@ -172,9 +187,40 @@ TEST(Replay, CommandsInMidFlow) {
     EXPECT_EQ(outcome.report["connections"]["flows"], 64);
     EXPECT_EQ(outcome.report["connections"]["broken"].get<int>() > 0, c.breaks)
         << outcome.report["connections"];
+    EXPECT_EQ(outcome.report["connections"]["lost_with_backend"].get<int>() > 0, c.loses)
+        << outcome.report["connections"];
     EXPECT_EQ(outcome.report["epochs"].size(), 1 + c.at.size());
     EXPECT_EQ(outcome.frames.size(), 256U);
   }
+}
+
+// A segment that is too long for the way is answered, and its connection goes on.
+TEST(Replay, ATooBigSegmentBreaksNothing) {
+  const TemporaryDirectory directory;
+  std::vector<Recorded> packets;
+  const auto add = [&](std::uint8_t flags, std::size_t payload) {
+    const L4 l4{.flags = flags, .payload = Bytes(payload)};
+    packets.push_back({frame(ip({}, tcp(l4))), 1, static_cast<std::uint32_t>(packets.size()), 0});
+  };
+  add(tcp_syn, 0);
+  add(tcp_ack, 0);
+  for (int n = 0; n < 60; ++n) add(tcp_ack, 1460);
+  add(tcp_ack, 100);
+  DirectorConfig config = replay_defaults();
+  config.ports[0].mtu = 1500;
+  const Outcome outcome = run(site_text(web), directory.write("in.pcap", pcap_bytes(packets)), {}, config);
+  // Beyond what the rate limit lets be answered, too.
+  EXPECT_EQ(outcome.report["verdicts"]["pass"]["answer"]["packets"], 50);
+  EXPECT_EQ(outcome.report["verdicts"]["drop"]["too_big"]["packets"], 10);
+  EXPECT_EQ(outcome.report["connections"]["broken"], 0) << outcome.report["connections"];
+}
+
+TEST(Replay, ARemovedServiceBreaksItsConnections) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("in.pcap", connections(3));
+  const Outcome outcome = run(site_text(web), path, {{80, "service remove s0"}});
+  ASSERT_FALSE(outcome.error.has_value()) << outcome.error->text();
+  EXPECT_EQ(outcome.report["connections"]["broken"], 64);
 }
 
 TEST(Replay, ACommandActsBeforeItsPacket) {

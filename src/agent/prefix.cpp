@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -13,6 +14,14 @@ bool same_bits(const IpAddress& a, const IpAddress& b, std::uint8_t bits) {
     if (a.bytes[i] != b.bytes[i]) return false;
   const unsigned rest = bits % 8u;
   return rest == 0 || ((a.bytes[bits / 8u] ^ b.bytes[bits / 8u]) >> (8 - rest)) == 0;
+}
+
+// Whether an IPv6 prefix shares addresses with those that stand for IPv4 in the programs' maps.
+bool meets_mapped(const Prefix& prefix) {
+  const IpAddress mapped = IpAddress::parse("::ffff:0.0.0.0").value();
+  return prefix.address.family == Family::ipv6 &&
+         same_bits(prefix.address, mapped,
+                   static_cast<std::uint8_t>(std::min<std::uint32_t>(prefix.length, mapped_bits)));
 }
 
 }  // namespace
@@ -49,6 +58,9 @@ Result<Prefix> parse_prefix(std::string_view text) {
     return fail(ErrorKind::usage, fmt::format("\"{}\" has bits behind its prefix length", text), {},
                 fmt::format("write {}/{} for the network or leave the length out for the address",
                             network.text(), out.length));
+  if (meets_mapped(out))
+    return fail(ErrorKind::usage, fmt::format("\"{}\" holds IPv4 addresses as IPv6 writes them", text), {},
+                "name IPv6 networks beside ::ffff:0:0/96, as in 2000::/3, and IPv4 ones as in 10.0.0.0/8");
   return out;
 }
 

@@ -25,7 +25,8 @@ struct Prefix {
   [[nodiscard]] bool is_full() const { return length == address.size() * 8; }
 };
 
-// Refused: what is no address, a length out of range, bits behind the length.
+// Refused: what is no address, a length out of range, bits behind the length, and IPv6 prefixes that hold mapped IPv4
+// addresses (::/0 as well): listed, they would let IPv4 hosts in.
 [[nodiscard]] Result<Prefix> parse_prefix(std::string_view text);
 
 using guideway::map_key;

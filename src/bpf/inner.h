@@ -3,6 +3,7 @@
  * Not:  validation of the rest; the kernel's stack does that after the outer headers are off. */
 #pragma once
 
+#include "net/extension_headers.h"
 #include "tunnel.h"
 
 struct inner {
@@ -17,8 +18,6 @@ struct extension {
   __be16 fragment_offset; /* of a fragment header */
 };
 
-#define EXTENSIONS_MAX 6
-
 /* Where the walk over IPv6 extension headers ends: offset << 16 | a fragment << 8 | protocol. It stops at the first
  * header that is no extension, and at one that lies too far in. A global function, as link_header is. */
 __noinline __u32 walk_extensions(struct xdp_md* ctx, __u32 offset, __u32 protocol) {
@@ -26,7 +25,7 @@ __noinline __u32 walk_extensions(struct xdp_md* ctx, __u32 offset, __u32 protoco
   bool fragment = false;
   protocol &= 0xff;
 #pragma unroll
-  for (int i = 0; i < EXTENSIONS_MAX; ++i) {
+  for (int i = 0; i < GW_EXTENSION_HEADERS_MAX; ++i) {
     if (protocol != IPPROTO_HOPOPTS && protocol != IPPROTO_ROUTING && protocol != IPPROTO_DSTOPTS &&
         protocol != IPPROTO_FRAGMENT)
       break;
@@ -70,7 +69,7 @@ static __always_inline enum verdict open_inner(struct xdp_md* ctx, const struct 
     if (end < in->l4) goto malformed;
   }
   if (end > t->outer_end) goto malformed;
-  if (!is_service(&destination)) {
+  if (!is_service(&destination, t->inner_v6)) {
     c->pass_not_service++;
     return LEAVE_ALONE;
   }

@@ -52,17 +52,19 @@ static __always_inline struct gw_counters* counters(void) {
   return bpf_map_lookup_elem(&gw_totals, &zero);
 }
 
-static __always_inline bool is_local(const struct gw_address* address) {
-  return bpf_map_lookup_elem(&gw_locals, address) != NULL;
+/* v6: the address stood in an IPv6 header. */
+static __always_inline bool is_local(const struct gw_address* address, bool v6) {
+  return !poses_as_v4(address, v6) && bpf_map_lookup_elem(&gw_locals, address);
 }
 
-static __always_inline __u32 roles_of(const struct gw_address* address) {
+static __always_inline __u32 roles_of(const struct gw_address* address, bool v6) {
+  if (poses_as_v4(address, v6)) return 0;
   struct gw_prefix key = {128, *address};
   const struct gw_sender* sender = bpf_map_lookup_elem(&gw_senders, &key);
   return sender ? sender->roles : 0;
 }
 
-static __always_inline bool is_service(const struct gw_address* address) {
+static __always_inline bool is_service(const struct gw_address* address, bool v6) {
   struct gw_prefix key = {128, *address};
-  return bpf_map_lookup_elem(&gw_services, &key) != NULL;
+  return !poses_as_v4(address, v6) && bpf_map_lookup_elem(&gw_services, &key);
 }

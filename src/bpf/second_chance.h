@@ -201,11 +201,11 @@ static __always_inline enum verdict second_chance(struct xdp_md* ctx, const stru
     c->drop_malformed++;
     return DROP;
   }
-  if (is_local(hop)) {
+  if (is_local(hop, t->outer_v6)) {
     c->deliver_self++;
     return DELIVER;
   }
-  if (!(roles_of(hop) & GW_ROLE_PEER)) {
+  if (!(roles_of(hop, t->outer_v6) & GW_ROLE_PEER)) {
     c->deliver_not_peer++;
     return DELIVER;
   }

@@ -62,9 +62,9 @@ struct neighbour_solicitation {
 
 enum { ARP_REQUEST = 1, ND_FIRST = 133, ND_SOLICITATION = 135, ND_LAST = 137 };
 
-static __always_inline bool is_service(struct gw_address address) {
+static __always_inline bool is_service(struct gw_address address, bool v6) {
   struct gw_prefix key = {128, address};
-  return bpf_map_lookup_elem(&gw_services, &key) != NULL;
+  return !poses_as_v4(&address, v6) && bpf_map_lookup_elem(&gw_services, &key);
 }
 
 static __always_inline bool takes_neighbours(void) {
@@ -78,12 +78,12 @@ static __always_inline bool is_ours_arp(const struct packet* p, __u32 offset) {
   if (!arp || arp->operation != bpf_htons(ARP_REQUEST) || arp->protocol != bpf_htons(ETH_P_IP)) return false;
   __be32 target;
   __builtin_memcpy(&target, arp->target, sizeof(target));
-  return takes_neighbours() && is_service(address_v4(target));
+  return takes_neighbours() && is_service(address_v4(target), false);
 }
 
 static __always_inline bool is_ours_v4(const struct packet* p, __u32 offset) {
   const struct iphdr* ip = at(p, offset, sizeof(*ip));
-  return ip && is_service(address_v4(ip->daddr));
+  return ip && is_service(address_v4(ip->daddr), false);
 }
 
 static __always_inline bool is_ours_v6(const struct packet* p, __u32 offset) {
@@ -92,9 +92,9 @@ static __always_inline bool is_ours_v6(const struct packet* p, __u32 offset) {
   if (ip->nexthdr == IPPROTO_ICMPV6) {
     const struct neighbour_solicitation* nd = at(p, offset + sizeof(*ip), sizeof(*nd));
     if (nd && nd->type >= ND_FIRST && nd->type <= ND_LAST)
-      return nd->type == ND_SOLICITATION && takes_neighbours() && is_service(address_v6(nd->target));
+      return nd->type == ND_SOLICITATION && takes_neighbours() && is_service(address_v6(nd->target), true);
   }
-  return is_service(address_v6(&ip->daddr));
+  return is_service(address_v6(&ip->daddr), true);
 }
 
 SEC("xdp")

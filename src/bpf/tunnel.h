@@ -98,12 +98,12 @@ static __always_inline bool is_wrapped(const struct packet* p, const struct tunn
 }
 
 static __always_inline enum verdict check_ends(const struct tunnel* t, struct gw_counters* c) {
-  if (!is_local(&t->destination)) {
+  if (!is_local(&t->destination, t->outer_v6)) {
     /* Fragments of plain UDP come this way as well; only what a director sent is worth a count. */
     if (!t->fragment) c->pass_not_local++;
     return LEAVE_ALONE;
   }
-  if (!roles_of(&t->source)) {
+  if (!roles_of(&t->source, t->outer_v6)) {
     if (!t->fragment) c->pass_foreign_source++;
     return LEAVE_ALONE;
   }

@@ -1,13 +1,11 @@
 #include "net/packet.h"
 
 #include "net/checksum.h"
+#include "net/extension_headers.h"
 #include "net/protocols.h"
 
 namespace guideway::net {
 namespace {
-
-// A chain longer than this is nobody's honest packet; the walk stays bounded.
-constexpr unsigned extension_headers_max = 8;
 
 using Bytes = std::span<const std::uint8_t>;
 
@@ -100,7 +98,7 @@ Verdict walk_extensions(Bytes bytes, Packet& packet) {
     const bool sized =
         type == protocol_hop_by_hop || type == protocol_routing || type == protocol_destination_options;
     if (!sized && type != protocol_fragment) return Verdict::forward;
-    if (n == extension_headers_max || (type == protocol_hop_by_hop && n != 0))
+    if (n == GW_EXTENSION_HEADERS_MAX || (type == protocol_hop_by_hop && n != 0))
       return Verdict::drop_bad_extension;
     const std::size_t offset = packet.l4_offset;
     switch (reach(bytes, packet.ip_length, offset, ipv6_fragment_size)) {

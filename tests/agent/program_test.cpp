@@ -1,7 +1,9 @@
 // The XDP program by table: what is taken off, left alone and dropped.
 #include <linux/bpf.h>
 
+#include "net/extension_headers.h"
 #include "net/gue.h"
+#include "net/packet.h"
 #include "receive_fixture.h"
 
 namespace guideway::agent::test {
@@ -132,6 +134,52 @@ TEST_P(ProgramTest, LeavesAloneWhatIsNotOurs) {
        ""},
   };
   check(cases);
+}
+
+// In the maps IPv4 addresses stand in their mapped form; on the wire that form is nobody of the lists.
+TEST_P(ProgramTest, AMappedAddressIsNoIpv4Address) {
+  const auto mapped = [](const std::string& v4) { return "::ffff:" + v4; };
+  const Bytes to_service = ip({client6, mapped(service), tcp_}, tcp(40000, 80, ack));
+  Gue on_to_peer{ipip, {mapped(peer)}};
+  const std::vector<FrameCase> cases = {
+      {"4in6 from a director's address", ethernet(ip({mapped(director), self6, ipip}, syn4)),
+       "pass_foreign_source"},
+      {"6in6 from a director's address", ethernet(ip({mapped(director), self6, v6_in_ip}, syn6)),
+       "pass_foreign_source"},
+      {"GRE from a director's address", ethernet(ip({mapped(director), self6, gre}, hex("0000 0800") + syn4)),
+       "pass_foreign_source"},
+      {"GUE from a director's address", to6({ipip}, syn4, {mapped(director), self6, udp_}),
+       "pass_foreign_source"},
+      {"GUE from a director's prefix", to6({ipip}, syn4, {mapped("10.8.200.1"), self6, udp_}),
+       "pass_foreign_source"},
+      {"GUE from a peer's address", to6({ipip, {peer6}, 1}, syn4, {mapped(peer), self6, udp_}),
+       "pass_foreign_source"},
+      {"to the host's address", to6({ipip}, syn4, {director6, mapped(self), udp_}), "pass_not_local"},
+      {"a service's address inside", to6({v6_in_ip}, to_service), "pass_not_service"},
+      {"a service's address inside, over IPv4", to4({v6_in_ip}, to_service), "pass_not_service"},
+      {"a peer's address as a hop", to6(on_to_peer, ack4), "deliver_not_peer", ethernet(ack4)},
+      {"the host's own address as a hop", to6({ipip, {mapped(self)}}, ack4), "deliver_not_peer",
+       ethernet(ack4)},
+  };
+  check(cases);
+}
+
+// As many as the director lets through, and a packet is still known for what it is.
+TEST_P(ProgramTest, ExtensionHeadersAsTheDirectorCountsThem) {
+  for (std::size_t headers = 1; headers <= GW_EXTENSION_HEADERS_MAX + 1; ++headers) {
+    Bytes l4 = tcp(40000, 80, ack);
+    for (std::size_t i = 0; i < headers; ++i)
+      l4 = Bytes{i == 0 ? tcp_ : std::uint8_t{60}, 0, 1, 4, 0, 0, 0, 0} + l4;
+    const Bytes inner = inner6(l4, 60);
+    Packet packet;
+    ASSERT_EQ(net::parse_ip(inner, inner.size(), Family::ipv6, false, packet), Verdict::forward);
+    const bool forwarded = packet.kind == PacketKind::tcp && packet.l4 == Verdict::forward;
+    EXPECT_EQ(forwarded, headers <= GW_EXTENSION_HEADERS_MAX) << headers;
+    Outcome outcome;
+    EXPECT_EQ(counted(to6({v6_in_ip, {peer6}}, inner), &outcome),
+              forwarded ? "forward_tcp" : "deliver_not_tcp")
+        << headers;
+  }
 }
 
 TEST_P(ProgramTest, DropsWhatContradictsItself) {

@@ -28,6 +28,12 @@ TEST(Prefix, ReadsAndPrints) {
       {"a name", "localhost", ""},
       {"nothing", "", ""},
       {"a blank", "10.0.0.0/8 ", ""},
+      {"all of today's IPv6", "2000::/3", "2000::/3"},
+      {"beside the mapped addresses", "::/97", "::/97"},
+      {"a mapped IPv4 address", "::ffff:10.0.0.2", ""},
+      {"mapped IPv4 addresses", "::ffff:10.0.0.0/104", ""},
+      {"all IPv6 addresses, the mapped ones among them", "::/0", ""},
+      {"a prefix around the mapped ones", "::/64", ""},
   };
   for (const Case& c : cases) {
     const auto prefix = parse_prefix(c.in);
@@ -48,7 +54,7 @@ TEST(Prefix, Covers) {
   EXPECT_FALSE(covers("203.0.113.8/29", "203.0.113.16"));
   EXPECT_FALSE(covers("10.1.2.3", "10.0.0.0/8"));
   EXPECT_FALSE(covers("0.0.0.0/0", "fd00::1"));
-  EXPECT_TRUE(covers("::/0", "fd00::1"));
+  EXPECT_TRUE(covers("fc00::/7", "fd00::1"));
 }
 
 class SettingsFile : public testing::Test {

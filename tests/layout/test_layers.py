@@ -23,7 +23,7 @@ MAY_USE = {
     "daemon": {"tables", "snapshot", "net", "state", "dataplane", "io", "command", "control"},
     "cli": {"tables", "snapshot", "net", "state", "command", "control"},
     "replay": {"tables", "snapshot", "net", "state", "dataplane", "io", "command"},
-    "bpf": set(),
+    "bpf": {"net"},
     "agent": {"bpf", "net"},
 }
 

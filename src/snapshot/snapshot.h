@@ -38,7 +38,7 @@ struct SnapshotBackend {
   BackendId id{};
   NextHopIndex next_hop = 0;
   bool keeps_tcp = true;  // its established TCP flows go on (not disabled; not down with on_down = "move")
-  bool keeps_udp = true;  // its UDP flows go on (active or draining, and not down)
+  bool keeps_udp = true;  // its UDP flows go on (takes new ones, or draining and not down)
 };
 
 struct SnapshotPool {

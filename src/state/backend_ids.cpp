@@ -34,11 +34,11 @@ Result<void> BackendIds::assign(std::vector<BackendIdentity> present, std::chron
   for (BackendIdentity& backend : present) {
     if (auto old = ids_.extract(backend)) {
       kept.insert(std::move(old));
-    } else if (!resting_.empty() && has_rested(resting_.front())) {
+    } else if (unused_ < capacity_) {
+      kept.emplace(std::move(backend), BackendId{static_cast<std::uint32_t>(unused_++)});
+    } else {
       kept.emplace(std::move(backend), resting_.front().id);
       resting_.pop_front();
-    } else {
-      kept.emplace(std::move(backend), BackendId{static_cast<std::uint32_t>(unused_++)});
     }
   }
   for (const auto& [backend, id] : ids_) resting_.push_back({id, now_});

@@ -2,7 +2,9 @@
 // What: hands out ids, keeps them while a backend stays, and rests them after it left.
 // Why:  a flow-table entry holds an id for as long as its timeout; an id that came back sooner would send the
 //       flow of one backend to another.
-// Cost: a map look-up a backend; low ids are used first, so that tables indexed by id stay short.
+//       Counters go by id, too, and never fall: a new backend starts at zero as long as there are ids that were
+//       never used, so those come first.
+// Cost: a map look-up a backend; 16 bytes a snapshot for each backend that there ever was.
 // Thread: control.
 #pragma once
 

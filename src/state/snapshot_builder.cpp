@@ -41,8 +41,9 @@ bool keeps_tcp(const MemberStatus& status, OnDown on_down) {
   return status.state != BackendState::disabled && (status.health != Health::down || on_down == OnDown::keep);
 }
 
-bool keeps_udp(const MemberStatus& status) {
-  return status.state != BackendState::disabled && status.health != Health::down;
+// One that takes new flows although it is down, as health is ignored, keeps those that it has.
+bool keeps_udp(const MemberStatus& status, bool takes_new) {
+  return takes_new || (status.state != BackendState::disabled && status.health != Health::down);
 }
 
 }  // namespace
@@ -91,12 +92,13 @@ struct SnapshotBuilder::Impl {
     std::vector<SnapshotBackend> out;
     out.reserve(status.size());
     const auto backends = backends_by_member(seating, pool);
+    const auto takes_new = takes_new_flows(seating.members, status, pool.hop_rules);
     for (std::size_t i = 0; i < backends.size(); ++i)
       out.push_back({.address = backends[i]->address,
                      .id = *backend_ids.find(identity(pool, *backends[i])),
                      .next_hop = *next_hops.index_of(backends[i]->address),
                      .keeps_tcp = keeps_tcp(status[i], pool.on_down),
-                     .keeps_udp = keeps_udp(status[i])});
+                     .keeps_udp = keeps_udp(status[i], takes_new[i])});
     return out;
   }
 

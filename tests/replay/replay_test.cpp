@@ -218,9 +218,59 @@ TEST(Replay, ATooBigSegmentBreaksNothing) {
 TEST(Replay, ARemovedServiceBreaksItsConnections) {
   const TemporaryDirectory directory;
   const std::string path = directory.write("in.pcap", connections(3));
-  const Outcome outcome = run(site_text(web), path, {{80, "service remove s0"}});
+  const Outcome outcome = run(site_text(web), path, {{80, "service remove s0 --force"}});
   ASSERT_FALSE(outcome.error.has_value()) << outcome.error->text();
   EXPECT_EQ(outcome.report["connections"]["broken"], 64);
+}
+
+TEST(Replay, UndoTakesTheLastChangeBack) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("in.pcap", connections(3));
+  const Outcome plain = run(site_text(web, false), path);
+  const Outcome undone = run(site_text(web, false), path, {{64, "backend drain web b1"}, {64, "undo"}});
+  ASSERT_FALSE(undone.error.has_value()) << undone.error->text();
+  EXPECT_EQ(undone.frames, plain.frames);
+  const auto& epochs = undone.report["epochs"];
+  EXPECT_EQ(epochs.back()["epoch"].get<int>(), epochs.front()["epoch"].get<int>() + 2);
+  const Outcome nothing = run(site_text(web), path, {{64, "undo"}});
+  ASSERT_TRUE(nothing.error.has_value());
+  EXPECT_NE(nothing.error->text().find("no version before"), std::string::npos) << nothing.error->text();
+}
+
+// A backend that is added long after another left begins with nothing.
+TEST(Replay, ANewBackendStartsAtZero) {
+  const TemporaryDirectory directory;
+  std::vector<Recorded> packets;
+  const auto add = [&](std::uint16_t port, std::uint32_t second) {
+    packets.push_back({frame(ip({}, tcp({.source_port = port, .flags = tcp_syn}))), second, 0, 0});
+  };
+  for (std::uint16_t n = 0; n < 300; ++n) add(static_cast<std::uint16_t>(4000 + n), 1000);
+  for (std::uint16_t n = 0; n < 10; ++n) add(static_cast<std::uint16_t>(9000 + n), 3000);
+  const Outcome outcome =
+      run(site_text(web), directory.write("in.pcap", pcap_bytes(packets)),
+          {{290, "backend remove web b1 --force"}, {301, "backend add web b9 10.0.1.19"}});
+  ASSERT_FALSE(outcome.error.has_value()) << outcome.error->text();
+  for (const auto& backend : outcome.report["backends"]) {
+    if (backend["backend"] == "b9") {
+      EXPECT_LE(backend["packets"], 9) << backend;
+    }
+  }
+}
+
+// With all backends down health is ignored: a UDP flow stays one flow.
+TEST(Replay, AUdpFlowStaysWhereAllAreDown) {
+  const TemporaryDirectory directory;
+  Ip header;
+  header.protocol = net::protocol_udp;
+  const Bytes datagram = frame(ip(header, udp({.destination_port = 53})));
+  std::vector<Recorded> packets;
+  for (std::uint32_t n = 0; n < 20; ++n) packets.push_back({datagram, 1000, n * 10'000, 0});
+  const Outcome outcome = run(
+      site_text({service("203.0.113.10", "udp", "[53]")}), directory.write("in.pcap", pcap_bytes(packets)),
+      {{0, "health set web b1 down"}, {0, "health set web b2 down"}, {0, "health set web b3 down"}});
+  ASSERT_FALSE(outcome.error.has_value()) << outcome.error->text();
+  EXPECT_EQ(outcome.report["verdicts"]["pass"]["forward"]["packets"], 20);
+  EXPECT_EQ(outcome.report["flows"]["created"], 1);
 }
 
 TEST(Replay, ACommandActsBeforeItsPacket) {

@@ -99,6 +99,42 @@ TEST_F(Built, SaysWhichFlowsABackendKeeps) {
   }
 }
 
+// Where health is ignored, a backend that is down takes new flows; it would be odd to keep none.
+TEST_F(Built, KeepsUdpWhereNewFlowsGo) {
+  struct Ignored {
+    const char* description;
+    std::size_t down;  // of three, from the first on
+    double panic;
+    NoneHealthy none_healthy;
+    std::array<bool, 3> udp;
+  };
+  const Ignored cases[] = {
+      {"one is down", 1, 0, NoneHealthy::all, {false, true, true}},
+      {"all are down", 3, 0, NoneHealthy::all, {true, true, true}},
+      {"all are down, and then none is used", 3, 0, NoneHealthy::drop, {false, false, false}},
+      {"panic", 2, 0.5, NoneHealthy::all, {true, true, true}},
+  };
+  for (const Ignored& each : cases) {
+    Site site = sites::site(3);
+    site.pools[0].hop_rules.panic = each.panic;
+    site.pools[0].hop_rules.none_healthy = each.none_healthy;
+    std::map<std::string, Health> health;
+    for (std::size_t n = 1; n <= each.down; ++n) health[fmt::format("web-{}", n)] = Health::down;
+    const auto snapshot = build(sites::version_of(site), {{"web", health}});
+    for (std::size_t slot = 0; slot < 3; ++slot)
+      EXPECT_EQ(snapshot->pools[0]->backends[slot].keeps_udp, each.udp[slot])
+          << each.description << " " << slot;
+  }
+  // A draining one that is down takes none, whatever is ignored.
+  Site site = sites::site(3);
+  site.pools[0].backends[0].state = BackendState::draining;
+  const std::map<std::string, Health> all = {
+      {"web-1", Health::down}, {"web-2", Health::down}, {"web-3", Health::down}};
+  const auto snapshot = build(sites::version_of(site), {{"web", all}});
+  EXPECT_FALSE(snapshot->pools[0]->backends[0].keeps_udp);
+  EXPECT_TRUE(snapshot->pools[0]->backends[1].keeps_udp);
+}
+
 TEST_F(Built, UpdatedRowsAreThoseBuiltAnew) {
   SiteVersion version = sites::version_of(sites::site(8));
   HealthView health;

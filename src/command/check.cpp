@@ -6,6 +6,7 @@
 #include "command/site_export.h"
 #include "command/text_table.h"
 #include "command/values.h"
+#include "net/gue.h"
 #include "state/snapshot_builder.h"
 
 namespace guideway {
@@ -44,6 +45,28 @@ Result<void> try_build(const SiteVersion& version, const DirectorConfig& directo
   return {};
 }
 
+// IPv6 services whose smallest full packets do not fit through a port behind the wrapping. Which port leads to the
+// backends is Linux's to say, so each one is named.
+std::vector<std::string> mtu_warnings(const Site& site, const DirectorConfig& director) {
+  std::vector<std::string> out;
+  for (const Service& service : site.services) {
+    const Pool& pool = *site.find_pool(service.pool);
+    if (service.address.family != Family::ipv6 || pool.backends.empty()) continue;
+    const std::size_t wrapping =
+        net::gue_outer_size(pool.backends.front().address.family, pool.hop_rules.hops - std::size_t{1});
+    for (const PortConfig& port : director.ports) {
+      if (port.mtu >= net::ipv6_mtu_min + wrapping) continue;
+      out.push_back(
+          fmt::format("service \"{}\": port \"{}\" has an MTU of {}, which leaves {} bytes behind the "
+                      "wrapping; IPv6 hosts do not go below {}, so if its backends are reached there set mtu "
+                      "to {} or more",
+                      service.name, port.name, port.mtu, port.mtu - wrapping, net::ipv6_mtu_min,
+                      net::ipv6_mtu_min + wrapping));
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<json> check_file(Context& context, const Arguments& arguments) {
@@ -56,6 +79,9 @@ Result<json> check_file(Context& context, const Arguments& arguments) {
   const SiteVersion& version = store->current();
   if (auto built = try_build(version, context.director()); !built)
     return tl::unexpected<Error>(built.error());
+  std::vector<std::string> warnings = imported->parsed.warnings;
+  for (std::string& warning : mtu_warnings(version.site, context.director()))
+    warnings.push_back(fmt::format("{}: {}", file, warning));
   std::uint64_t backends = 0;
   for (const Pool& pool : version.site.pools) backends += pool.backends.size();
   return json{{"file", file},
@@ -64,7 +90,7 @@ Result<json> check_file(Context& context, const Arguments& arguments) {
               {"pools", version.site.pools.size()},
               {"backends", backends},
               {"site_digest", hex64(site_digest(version, *store->recent_rows()))},
-              {"warnings", imported->parsed.warnings}};
+              {"warnings", warnings}};
 }
 
 std::string render_check(const json& answer, bool color) {

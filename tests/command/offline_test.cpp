@@ -124,5 +124,34 @@ TEST_F(OfflineTest, CheckAgainstADirectorWithoutTheBackendsFamily) {
   EXPECT_NE(refused.error().text().find("source_ipv4"), std::string::npos) << refused.error().text();
 }
 
+TEST_F(OfflineTest, CheckWarnsOfAnMtuThatIpv6DoesNotGoBelow) {
+  Site site = small_site();
+  site.services[0].address = IpAddress::parse("2001:db8:2::10").value();
+  site.services[0].prefix_length = 128;
+  const struct {
+    const char* description;
+    int mtu;
+    Site site;
+    bool warns;
+  } cases[] = {
+      {"1,280 bytes behind the wrapping", 1324, site, false},
+      {"1,279 bytes", 1323, site, true},
+      {"an IPv4 service", 1323, small_site(), false},
+  };
+  for (const auto& one : cases) {
+    SCOPED_TRACE(one.description);
+    const std::string director =
+        write("director.toml",
+              "[director]\nsource_ipv4 = \"10.0.0.2\"\n[[port]]\nname = \"lan\"\ndevice = \"null\"\nmtu = " +
+                  std::to_string(one.mtu) + "\n");
+    const auto context = OfflineContext::without_site(director);
+    ASSERT_TRUE(context) << context.error().text();
+    const auto answer = ask(**context, "check site.toml", print_site(one.site));
+    ASSERT_TRUE(answer) << answer.error().text();
+    EXPECT_EQ(answer->at("warnings").dump().find("set mtu to 1324 or more") != std::string::npos, one.warns)
+        << answer->at("warnings");
+  }
+}
+
 }  // namespace
 }  // namespace guideway

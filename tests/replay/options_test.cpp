@@ -94,18 +94,19 @@ TEST_F(Files, WhatIsWrittenIsNothingThatIsRead) {
       {"both to one new file", path("out"), path("out"), "--report"},
       {"both to one old file", path("old"), path("old"), "--report"},
   };
-  for (const Case& one : cases) {
+  for (const Case& given : cases) {
     ReplayOptions options;
     options.site = path("site");
     options.in = path("in");
     options.director = path("director");
-    options.out = one.out;
-    options.report = one.report;
+    options.out = given.out;
+    options.report = given.report;
     const auto apart = check_files(options);
-    EXPECT_EQ(apart.has_value(), one.refused == nullptr) << one.description;
-    if (apart || one.refused == nullptr) continue;
-    EXPECT_EQ(apart.error().kind, ErrorKind::usage) << one.description;
-    EXPECT_TRUE(apart.error().what.starts_with(one.refused)) << one.description << ": " << apart.error().what;
+    EXPECT_EQ(apart.has_value(), given.refused == nullptr) << given.description;
+    if (apart || given.refused == nullptr) continue;
+    EXPECT_EQ(apart.error().kind, ErrorKind::usage) << given.description;
+    EXPECT_TRUE(apart.error().what.starts_with(given.refused))
+        << given.description << ": " << apart.error().what;
   }
 }
 

@@ -13,7 +13,7 @@ using nlohmann::json;
 Result<json> Client::ask(const std::vector<std::string>& words, const std::string* input) const {
   json body{{"command", words}};
   if (input != nullptr) body["input"] = *input;
-  const auto answer = post(socket_, "/v1/commands", json_text(body));
+  const auto answer = post(socket_, "/v1/commands", json_text(body), {.answer_max = answer_max_});
   if (!answer) return tl::unexpected<Error>(answer.error());
   json parsed = parse_json(answer->body);
   if (parsed.is_discarded()) {

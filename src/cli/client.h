@@ -3,6 +3,7 @@
 // Not:  text for people (the commands' renderers), waiting (wait.h).
 #pragma once
 
+#include <chrono>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -13,13 +14,16 @@ namespace guideway {
 
 class Client {
  public:
-  explicit Client(std::string socket) : socket_(std::move(socket)) {}
+  // A daemon that hangs is told after `answer_max`.
+  explicit Client(std::string socket, std::chrono::seconds answer_max = std::chrono::seconds(20))
+      : socket_(std::move(socket)), answer_max_(answer_max) {}
   // `input` is the text of the command's FILE; nullptr where it has none. no_daemon when nobody answers.
   [[nodiscard]] Result<nlohmann::json> ask(const std::vector<std::string>& words,
                                            const std::string* input) const;
 
  private:
   std::string socket_;
+  std::chrono::seconds answer_max_;
 };
 
 }  // namespace guideway

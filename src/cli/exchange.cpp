@@ -24,7 +24,9 @@ Error broken(const std::string& socket, const std::string& why) {
 }
 
 Error late(const std::string& socket) {
-  return {ErrorKind::timeout, "the daemon does not answer in time", socket, "look at its log"};
+  return {
+      ErrorKind::no_daemon, "the daemon does not answer in time", socket,
+      "look at its log and whether it runs; whether a change was done, `guideway status` tells by the epoch"};
 }
 
 std::string reason(int error) { return std::error_code(error, std::generic_category()).message(); }

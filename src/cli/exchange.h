@@ -23,7 +23,7 @@ struct ExchangeLimits {
   std::size_t body_bytes_max = std::size_t{1} << 30;  // 5 million rows are some 200 MB
 };
 
-// no_daemon when nobody answers or the answer breaks off, timeout when it does not come.
+// no_daemon when nobody answers, the answer breaks off or does not come in time.
 [[nodiscard]] Result<HttpAnswer> post(const std::string& socket, const std::string& path,
                                       const std::string& body, const ExchangeLimits& limits = {});
 

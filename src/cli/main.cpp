@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -20,6 +22,7 @@
 #include "command/parser.h"
 #include "command/run.h"
 #include "command/values.h"
+#include "state/quantity.h"
 
 namespace guideway {
 namespace {
@@ -98,27 +101,47 @@ Result<json> ask_files(const CommandLine& line, const Arguments& arguments) {
   return run_command(**context, arguments);
 }
 
-// A drain, and then the wait for its end.
-Result<json> drain_and_wait(const Client& client, const CommandLine& line, const Arguments& arguments) {
+// How many flows are left, on one line of a terminal.
+Progress progress_on_terminal() {
+  if (isatty(STDERR_FILENO) != 1) return {};
+  return [](std::uint64_t left) {
+    fmt::print(stderr, "\r{} left \033[K", counted(left, "flow"));
+    std::fflush(stderr);
+  };
+}
+
+// A drain, and then the wait for its end. A person sees what has changed before the wait begins.
+int drain_and_wait(const CommandLine& line, const Arguments& arguments) {
+  const auto socket = socket_of(line);
+  if (!socket) return refuse(line, socket.error());
+  const Client client(*socket);
   const Ask ask = [&client](const std::vector<std::string>& words) { return client.ask(words, nullptr); };
   const std::string& pool = arguments.at("POOL");
   std::optional<std::chrono::milliseconds> limit;
   if (const auto text = arguments.find("timeout")) limit = *duration_value(*text);
-  if (auto possible = can_wait(ask, pool); !possible) return tl::unexpected<Error>(possible.error());
+  if (auto possible = can_wait(ask, pool); !possible) return refuse(line, possible.error());
   auto answer = ask(without_option(without_option(line.words, "wait", false), "timeout", true));
-  if (!answer || arguments.dry_run) return answer;
-  const auto waited = wait_drained(ask, pool, arguments.at("NAME"), limit);
-  if (!waited) return tl::unexpected<Error>(waited.error());
+  if (!answer) return refuse(line, answer.error());
+  const auto shown = [&] { return print(arguments.command->renderer(*answer, wants_color())); };
+  if (!line.json)
+    if (const int code = shown(); code != 0) return code;
+  if (arguments.dry_run) return line.json ? print(json_text(*answer) + "\n") : 0;
+  const Progress progress = line.json ? Progress() : progress_on_terminal();
+  const auto waited = wait_drained(ask, pool, arguments.at("NAME"), limit, progress);
+  if (progress) fmt::print(stderr, "\r\033[K");
+  if (!waited) return refuse(line, waited.error());
   (*answer)["waited_ms"] = waited->count();
-  return answer;
+  if (line.json) return print(json_text(*answer) + "\n");
+  return print(fmt::format("its last open flow has ended, after {:.1f} s\n",
+                           static_cast<double>(waited->count()) / 1000));
 }
 
 Result<json> ask_daemon(const CommandLine& line, const Arguments& arguments, const std::string* input) {
   const auto socket = socket_of(line);
   if (!socket) return tl::unexpected<Error>(socket.error());
-  const Client client(*socket);
-  if (arguments.has("wait")) return drain_and_wait(client, line, arguments);
-  return client.ask(line.words, input);
+  // A change waits for its turn, for the disk and for new backends' neighbours; a question does not.
+  const bool changes = arguments.command->effect == Effect::change && !arguments.dry_run;
+  return (changes ? Client(*socket, std::chrono::seconds(120)) : Client(*socket)).ask(line.words, input);
 }
 
 int run(const CommandLine& line) {
@@ -130,6 +153,7 @@ int run(const CommandLine& line) {
     if (!text) return refuse(line, text.error());
     arguments->input = std::move(*text);
   }
+  if (line.site.empty() && arguments->has("wait")) return drain_and_wait(line, *arguments);
   const bool offline = !line.site.empty() || arguments->command->reach == Reach::local;
   const auto answer = offline ? ask_files(line, *arguments)
                               : ask_daemon(line, *arguments, file == nullptr ? nullptr : &arguments->input);
@@ -174,7 +198,11 @@ int dispatch(int argc, char** argv) {
   if (first == "--make-completion") return print(bash_completion());
   if (first == "--names") return names(typed);
   const auto line = read_command_line(typed);
-  if (!line) return refuse(line.error());
+  if (!line) {
+    CommandLine wanted;  // the line is not to be read, but whether it asks for JSON is
+    wanted.json = std::find(typed.begin(), typed.end(), "--json") != typed.end();
+    return refuse(wanted, line.error());
+  }
   if (line->version) return print(fmt::format("guideway {}\n", GUIDEWAY_VERSION));
   if (line->help || (!line->words.empty() && line->words.front() == "help")) return show_help(*line);
   return run(*line);

@@ -42,7 +42,7 @@ Result<void> can_wait(const Ask& ask, const std::string& pool) {
 }
 
 Result<milliseconds> wait_drained(const Ask& ask, const std::string& pool, const std::string& backend,
-                                  std::optional<milliseconds> limit) {
+                                  std::optional<milliseconds> limit, const Progress& progress) {
   const auto begin = std::chrono::steady_clock::now();
   const auto waited = [begin] {
     return std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - begin);
@@ -50,10 +50,15 @@ Result<milliseconds> wait_drained(const Ask& ask, const std::string& pool, const
   for (milliseconds pause = pause_first;; pause = std::min(pause * 2, pause_max)) {
     const auto left = flows_left(ask, pool, backend);
     if (!left) return tl::unexpected<Error>(left.error());
+    if (progress) progress(*left);
     if (*left == 0) return waited();
     if (limit && waited() >= *limit) {
-      return fail(ErrorKind::timeout, fmt::format("time is up, {} still has {} live flows", backend, *left),
-                  "pool " + pool, "it goes on draining; wait again, or remove it with --force");
+      return fail(
+          ErrorKind::timeout, fmt::format("time is up, {} still has {} live flows", backend, *left),
+          "pool " + pool,
+          fmt::format(
+              "it goes on draining; wait again, or break them: `guideway backend remove {} {} --force`", pool,
+              backend));
     }
     std::this_thread::sleep_for(limit ? std::min(pause, std::max(*limit - waited(), milliseconds(1)))
                                       : pause);

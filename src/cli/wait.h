@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -18,9 +19,12 @@ using Ask = std::function<Result<nlohmann::json>(const std::vector<std::string>&
 
 // Whether a director can know when the drain has ended; asked before it begins.
 [[nodiscard]] Result<void> can_wait(const Ask& ask, const std::string& pool);
+// Told at every look with the number of flows left.
+using Progress = std::function<void(std::uint64_t left)>;
 // The number of milliseconds that it took; timeout (exit code 4) with the number of flows left.
 [[nodiscard]] Result<std::chrono::milliseconds> wait_drained(const Ask& ask, const std::string& pool,
                                                              const std::string& backend,
-                                                             std::optional<std::chrono::milliseconds> limit);
+                                                             std::optional<std::chrono::milliseconds> limit,
+                                                             const Progress& progress = {});
 
 }  // namespace guideway

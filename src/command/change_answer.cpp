@@ -126,10 +126,6 @@ std::string render_done(const json& answer) {
   for (const json& change : answer.at("changes")) out += change.get<std::string>() + "\n";
   for (const json& pool : answer.at("pools")) out += pool_sentence(pool);
   out += fmt::format("done, epoch {}\n", answer.at("epoch").get<std::uint64_t>());
-  if (answer.contains("waited_ms")) {
-    out += fmt::format("its last open flow has ended, after {:.1f} s\n",
-                       answer.at("waited_ms").get<double>() / 1000);
-  }
   return out;
 }
 

@@ -7,7 +7,7 @@
 #include "command/text_table.h"
 #include "command/values.h"
 #include "net/gue.h"
-#include "state/snapshot_builder.h"
+#include "state/director_fit.h"
 
 namespace guideway {
 
@@ -34,15 +34,6 @@ Result<json> check_director(const Arguments& arguments) {
               {"ports", director->ports.size()},
               {"workers", director->workers.size()},
               {"warnings", json::array()}};
-}
-
-// Builds the snapshot that a director with these sources would publish.
-Result<void> try_build(const SiteVersion& version, const DirectorConfig& director) {
-  NextHops next_hops;
-  SnapshotBuilder builder({director.source_ipv4, director.source_ipv6}, next_hops);
-  const auto built = builder.build(version, {}, std::chrono::milliseconds(0));
-  if (!built) return tl::unexpected<Error>(built.error());
-  return {};
 }
 
 // IPv6 services whose smallest full packets do not fit through a port behind the wrapping. Which port leads to the
@@ -77,8 +68,7 @@ Result<json> check_file(Context& context, const Arguments& arguments) {
   auto store = Store::open(std::nullopt, std::move(imported->parsed.site), std::move(imported->seatings));
   if (!store) return tl::unexpected<Error>(store.error());
   const SiteVersion& version = store->current();
-  if (auto built = try_build(version, context.director()); !built)
-    return tl::unexpected<Error>(built.error());
+  if (auto good = check_fit(version, context.director()); !good) return tl::unexpected<Error>(good.error());
   std::vector<std::string> warnings = imported->parsed.warnings;
   for (std::string& warning : mtu_warnings(version.site, context.director()))
     warnings.push_back(fmt::format("{}: {}", file, warning));

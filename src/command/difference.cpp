@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <string_view>
 
 #include "command/site_view.h"
@@ -10,6 +13,8 @@
 
 namespace guideway {
 namespace {
+
+using nlohmann::json;
 
 constexpr std::size_t sentences_max = 100;
 
@@ -52,6 +57,18 @@ std::string changed_backend(const Backend& before, const Backend& after) {
   return out;
 }
 
+// "timeouts.udp" -> "60s".
+std::map<std::string, std::string> settings_of(const Pool& pool) {
+  std::map<std::string, std::string> out;
+  const json flat = settings_json(pool).flatten();
+  for (const auto& [path, value] : flat.items()) {
+    std::string key = path.substr(1);
+    std::replace(key.begin(), key.end(), '/', '.');
+    out.emplace(std::move(key), value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return out;
+}
+
 void pool_sentences(const Pool& before, const Pool& after, std::vector<std::string>& out) {
   walk(
       before.backends, after.backends,
@@ -65,9 +82,18 @@ void pool_sentences(const Pool& before, const Pool& after, std::vector<std::stri
       [&](const Backend& was, const Backend& is) {
         out.push_back(fmt::format("pool {}: backend {} {}", after.name, is.name, changed_backend(was, is)));
       });
-  Pool same = before;
-  same.backends = after.backends;
-  if (!(same == after)) out.push_back(fmt::format("pool {}: settings changed", after.name));
+  const auto was = settings_of(before), is = settings_of(after);
+  std::set<std::string> keys;
+  for (const auto* side : {&was, &is})
+    for (const auto& [key, value] : *side) keys.insert(key);
+  const auto text = [](const auto& settings, const std::string& key) {
+    const auto found = settings.find(key);
+    return found == settings.end() ? std::string("left out") : found->second;
+  };
+  for (const std::string& key : keys)
+    if (text(was, key) != text(is, key))
+      out.push_back(
+          fmt::format("pool {}: {} is {} (was {})", after.name, key, text(is, key), text(was, key)));
 }
 
 }  // namespace

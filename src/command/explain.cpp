@@ -253,6 +253,7 @@ Result<json> explain_flow(Context& context, const Arguments& arguments) {
   out["takes_new_flows"] = view.row.takes_new != 0;
   out["verdict"] = verdict_sentence(view);
   out["flow_table"] = (*pool)->flow_table;
+  out["assumed_source"] = context.live() == nullptr && context.director().ports.empty();
   out["alarms"] = json::array();
   if (auto alarm = alarm_of(context, **pool)) out["alarms"].push_back(std::move(*alarm));
   out["outer"] = outer_json(context, view, *tuple, hash);
@@ -274,6 +275,8 @@ std::string render_explanation(const json& answer, bool color) {
   add_row(list, answer);
   list.add("verdict", answer.at("verdict").get<std::string>());
   std::string out = list.text(color) + alarm_lines(answer, color);
+  if (answer.at("assumed_source").get<bool>())
+    out += "the outer source stands for a director's own; name one with --director FILE\n";
   if (answer.at("flow_table").get<bool>()) {
     out += "an established flow stays with the backend of its flow-table entry, with these hops behind it\n";
   }

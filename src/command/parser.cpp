@@ -44,6 +44,21 @@ const Command* default_command(std::string_view object) {
   return nullptr;
 }
 
+// A verb without its object is the commonest slip.
+std::string object_advice(const std::string& word) {
+  std::vector<std::string> with_verb;
+  for (const Command& command : commands())
+    if (command.verb == word) with_verb.push_back("`guideway " + command.name() + "`");
+  const std::vector<std::string> known = objects();
+  std::string out;
+  if (const auto near = near_match(word, known)) {
+    out = fmt::format("did you mean \"{}\"? ", *near);
+  } else if (!with_verb.empty()) {
+    out = fmt::format("did you mean {}? ", fmt::join(with_verb, " or "));
+  }
+  return fmt::format("{}guideway has {}; see `guideway --help`", out, fmt::join(known, ", "));
+}
+
 struct Found {
   const Command* command;
   WordSpan rest;
@@ -57,8 +72,7 @@ Result<Found> find_words(WordSpan words) {
   const Command* alone = default_command(object);
   if (known.empty()) {
     if (alone != nullptr) return Found{alone, words.subspan(1)};
-    return usage(fmt::format("there is no command \"{}\"", object),
-                 advice_for(object, objects(), "guideway") + "; see `guideway --help`");
+    return usage(fmt::format("there is no command \"{}\"", object), object_advice(object));
   }
   if (words.size() > 1 && !words[1].starts_with("-")) {
     if (const Command* command = find_command(object, words[1])) return Found{command, words.subspan(2)};
@@ -205,6 +219,8 @@ Result<Arguments> parse_command(WordSpan words) {
   Arguments out;
   out.command = &command;
   if (auto taken = take_words(command, found->rest, out); !taken) return tl::unexpected<Error>(taken.error());
+  if (out.has("timeout") && !out.has("wait"))
+    return usage("--timeout is how long --wait waits", "add --wait, or leave it out");
   if (command.effect == Effect::change) read_change_options(out);
   return out;
 }

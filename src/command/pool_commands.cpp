@@ -91,7 +91,10 @@ Result<json> add_pool(Context& context, const Arguments& arguments) {
   if (const auto text = arguments.find("tos")) pool.copy_tos = *text == "copy";
   if (const auto text = arguments.find("flow-table")) pool.flow_table = *text == "on";
   if (const auto text = arguments.find("health")) pool.health = *check_value(*text);
-  return carry_out(context, arguments, AddPool{std::move(pool)});
+  auto answer = carry_out(context, arguments, AddPool{std::move(pool)});
+  // A new pool is all made of this command's words: what is wrong with it was typed wrong.
+  if (!answer && answer.error().kind == ErrorKind::invalid) answer.error().kind = ErrorKind::usage;
+  return answer;
 }
 
 Result<json> remove_pool(Context& context, const Arguments& arguments) {

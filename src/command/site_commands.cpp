@@ -31,7 +31,9 @@ Result<json> undo_change(Context& context, const Arguments& arguments) {
     return tl::unexpected<Error>(fresh.error());
   const auto plan = arguments.dry_run ? context.plan_undo() : context.undo(commit_options(arguments));
   if (!plan) return tl::unexpected<Error>(plan.error());
-  return change_json(*plan, arguments);
+  json answer = change_json(*plan, arguments);
+  if (answer["result"] == "done") answer["notes"].push_back("undo again brings back what this has undone");
+  return answer;
 }
 
 Result<json> export_site(Context& context, const Arguments&) { return export_json(context.version()); }

@@ -104,12 +104,7 @@ json service_json(const Service& service) {
           {"ping", word(service.ping)}};
 }
 
-json pool_json(Context& context, const Pool& pool) {
-  const SiteVersion& version = context.version();
-  json services = json::array();
-  for (const Service& service : version.site.services) {
-    if (service.pool == pool.name) services.push_back(service.name);
-  }
+json settings_json(const Pool& pool) {
   return {{"name", pool.name},
           {"encapsulation", word(pool.encapsulation)},
           {"rows", pool.rows},
@@ -118,7 +113,7 @@ json pool_json(Context& context, const Pool& pool) {
           {"panic", pool.hop_rules.panic},
           {"none_healthy", word(pool.hop_rules.none_healthy)},
           {"deal", word(pool.deal)},
-          {"seed", hex64(version.site.seed_of(pool))},
+          {"seed", pool.seed ? hex64(*pool.seed) : "the site's"},
           {"tos", pool.copy_tos ? "copy" : "zero"},
           {"flow_table", pool.flow_table},
           {"gue_port", pool.gue_port},
@@ -129,9 +124,19 @@ json pool_json(Context& context, const Pool& pool) {
             {"established", milliseconds_text(pool.timeouts.established_ms)},
             {"closing", milliseconds_text(pool.timeouts.closing_ms)},
             {"udp", milliseconds_text(pool.timeouts.udp_ms)}}},
-          {"health", check_json(pool.health)},
-          {"services", std::move(services)},
-          {"site_digest", hex64(site_digest(version, pool, context.recent_rows()))}};
+          {"health", check_json(pool.health)}};
+}
+
+json pool_json(Context& context, const Pool& pool) {
+  const SiteVersion& version = context.version();
+  json out = settings_json(pool);
+  out["seed"] = hex64(version.site.seed_of(pool));
+  out["services"] = json::array();
+  for (const Service& service : version.site.services) {
+    if (service.pool == pool.name) out["services"].push_back(service.name);
+  }
+  out["site_digest"] = hex64(site_digest(version, pool, context.recent_rows()));
+  return out;
 }
 
 json backends_json(Context& context, const Pool& pool) {

@@ -29,7 +29,9 @@ struct Share {
 
 [[nodiscard]] std::string service_target(const Service& service);  // "tcp 203.0.113.10 80,443"
 [[nodiscard]] nlohmann::json service_json(const Service& service);
-// Settings only; backends are told by backends_json.
+// As the site's document has them.
+[[nodiscard]] nlohmann::json settings_json(const Pool& pool);
+// Settings, who uses them and the digest; backends are told by backends_json.
 [[nodiscard]] nlohmann::json pool_json(Context& context, const Pool& pool);
 [[nodiscard]] nlohmann::json backends_json(Context& context, const Pool& pool);
 

@@ -183,6 +183,7 @@ Result<json> show_status(Context& context, const Arguments&) {
               {"pools", version.site.pools.size()},
               {"backends", backend_counts(context)},
               {"alarms", alarms_json(context)},
+              {"metrics", context.director().metrics},
               {"ports", std::move(ports)},
               {"next_hops", std::move(next_hops)}};
 }
@@ -209,6 +210,8 @@ std::string render_status(const json& answer, bool color) {
                                  counted(number_of(backends, "total"), "backend"),
                                  number_of(backends, "active"), number_of(backends, "draining"),
                                  number_of(backends, "disabled"), number_of(backends, "down")));
+  const std::string metrics = text_of(answer, "metrics");
+  list.add("metrics", metrics.empty() ? "off" : "http://" + metrics + "/metrics");
   return list.text(color) + alarm_lines(answer, color) + "\n" + ports_table(answer.at("ports"), color) +
          "\n" + next_hops_table(answer.at("next_hops"), color);
 }

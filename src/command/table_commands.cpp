@@ -169,7 +169,9 @@ std::string render_digests(const json& answer, bool color) {
   for (const json& pool : answer.at("pools")) add(pool);
   const std::string site =
       fmt::format("{}, site digest {}\n", epoch, answer.at("site_digest").get<std::string>());
-  return table.empty() ? "no pools\n" + site : table.text(color) + site;
+  return table.empty() ? "no pools\n" + site
+                       : table.text(color) + site +
+                             "rows digest: with this director's health view; site digest: every backend up\n";
 }
 
 std::string render_diff(const json& answer, bool color) {

@@ -123,12 +123,10 @@ Result<std::uint32_t> weight_value(std::string_view text) {
   const auto value = digits(text);
   if (!value) return wrong(fmt::format("\"{}\" is no weight", text), "use a whole number from 1 to 65535");
   if (*value == 0) {
-    return fail(ErrorKind::invalid, "weight 0 is no weight", {},
-                "use `backend drain POOL NAME` to take a backend out of service");
+    return wrong("weight 0 is no weight", "use `backend drain POOL NAME` to take a backend out of service");
   }
   if (*value > weight_max) {
-    return fail(ErrorKind::invalid, fmt::format("weight {} is above {}", *value, weight_max), {},
-                "use a weight from 1 to 65535");
+    return wrong(fmt::format("weight {} is above {}", *value, weight_max), "use a weight from 1 to 65535");
   }
   return static_cast<std::uint32_t>(*value);
 }

@@ -22,6 +22,8 @@ using nlohmann::json;
 namespace {
 
 constexpr std::string_view prefix = "/v1/";
+// A body without a file in it; whatever its size, it holds a few words.
+constexpr std::size_t command_bytes_max = std::size_t{1} << 20, command_values_max = 1024;
 
 unsigned status_of(ErrorKind kind) {
   switch (kind) {
@@ -201,10 +203,10 @@ Result<void> check_for_server(const Arguments& arguments, const json& body) {
 }
 
 Result<Arguments> read_command(const std::string& text) {
-  const json body = parse_json(text);
+  const json body = parse_json(text, command_values_max);
   if (!body.is_object()) {
-    return tl::unexpected<Error>(
-        bad("the body is no JSON object", "body", "send {\"command\": \"backend drain web web-1\"}"));
+    return tl::unexpected<Error>(bad("the body is no JSON object of a command", "body",
+                                     "send {\"command\": \"backend drain web web-1\"}"));
   }
   const std::vector<std::string> known{"command", "dry_run", "force", "expect_epoch", "input"};
   for (const auto& [key, value] : body.items()) {
@@ -220,6 +222,14 @@ Result<Arguments> read_command(const std::string& text) {
   if (!words) return tl::unexpected<Error>(words.error());
   auto arguments = parse_command(*words);
   if (!arguments) return arguments;
+  const auto& positionals = arguments->command->positionals;
+  if (text.size() > command_bytes_max &&
+      std::none_of(positionals.begin(), positionals.end(),
+                   [](const Parameter& parameter) { return parameter.kind == Kind::file; })) {
+    return tl::unexpected<Error>(
+        bad(fmt::format("the body has {} bytes", text.size()), "body",
+            fmt::format("only a command that takes a file may have more than {}", command_bytes_max)));
+  }
   if (auto good = read_fields(body, *arguments); !good) return tl::unexpected<Error>(good.error());
   if (auto good = check_for_server(*arguments, body); !good) return tl::unexpected<Error>(good.error());
   return arguments;
@@ -257,6 +267,9 @@ ApiResponse answer(const CommandRunner& run, const ApiRequest& request) {
         {ErrorKind::not_found, "the API begins with /v1/", request.path, "ask GET /v1/status"});
   }
   const std::string resource = request.path.substr(prefix.size());
+  if (resource.empty())
+    return request.method == "GET" ? json_response(json{{"resources", resources()}})
+                                   : not_allowed(request.path, "GET");
   if (resource == "version") {
     if (request.method != "GET") return not_allowed(request.path, "GET");
     return json_response(json{{"version", GUIDEWAY_VERSION}, {"api", 1}, {"contract", 1}});

@@ -105,8 +105,8 @@ Result<Plan> Controller::carry_out(Result<Plan> plan, const CommitOptions& optio
   auto done = snapshot ? make_durable(std::move(*plan), options)
                        : Result<Plan>(tl::unexpected<Error>(std::move(snapshot.error())));
   if (!done) {
-    // The builder's newest snapshot must be the one that is published, so that ids it gave are free again.
-    if (auto old = build(version(), published_view_); !old) spdlog::error("{}", old.error().text());
+    // Ids go on naming what they name in the published snapshot, in counters and in flow-table entries.
+    builder_.take_back();
     return done;
   }
   tell(*snapshot);

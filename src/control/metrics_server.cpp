@@ -14,6 +14,8 @@
 #include <optional>
 #include <string_view>
 
+#include "state/prefix.h"
+
 namespace guideway {
 namespace {
 
@@ -43,12 +45,8 @@ std::optional<Endpoint> parse_endpoint(std::string_view text) {
   return out;
 }
 
-bool is_loopback(const IpAddress& address) {
-  return address.family == Family::ipv4 ? address.bytes[0] == 127 : address == IpAddress::parse("::1");
-}
-
 // A listening socket of our own, so that the error says why.
-Result<int> listen_on(const std::string& bind_text) {
+Result<Fd> listen_on(const std::string& bind_text) {
   const auto endpoint = parse_endpoint(bind_text);
   if (!endpoint)
     return fail(ErrorKind::invalid, fmt::format("metrics = \"{}\" is no address and port", bind_text), {},
@@ -70,13 +68,13 @@ Result<int> listen_on(const std::string& bind_text) {
     std::memcpy(&v6.sin6_addr, endpoint->address.bytes.data(), sizeof v6.sin6_addr);
     size = sizeof v6;
   }
-  const int listener = socket(where.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  Fd listener(socket(where.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int yes = 1;
-  if (listener >= 0 && setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
-      bind(listener, reinterpret_cast<sockaddr*>(&where), size) == 0 && listen(listener, SOMAXCONN) == 0)
+  if (listener && setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
+      bind(listener.get(), reinterpret_cast<sockaddr*>(&where), size) == 0 &&
+      ::listen(listener.get(), SOMAXCONN) == 0)
     return listener;
   const int error = errno;
-  if (listener >= 0) close(listener);
   return fail(ErrorKind::refused,
               fmt::format("metrics: cannot listen on {}: {}", bind_text, std::strerror(error)), {},
               error == EADDRINUSE
@@ -144,25 +142,30 @@ struct MetricsServer::Impl {
 MetricsServer::MetricsServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 MetricsServer::~MetricsServer() = default;
 
+Result<Fd> MetricsServer::listen(const std::string& bind) { return listen_on(bind); }
+
 Result<std::unique_ptr<MetricsServer>> MetricsServer::start(const std::string& bind, Source source) {
-  const auto listener = listen_on(bind);
+  auto listener = listen(bind);
   if (!listener) return tl::unexpected(listener.error());
+  return start(std::move(*listener), std::move(source));
+}
+
+Result<std::unique_ptr<MetricsServer>> MetricsServer::start(Fd listener, Source source) {
   auto impl = std::make_unique<Impl>();
   impl->source = std::move(source);
   sockaddr_storage where{};
   socklen_t size = sizeof where;
-  if (getsockname(*listener, reinterpret_cast<sockaddr*>(&where), &size) == 0)
+  if (getsockname(listener.get(), reinterpret_cast<sockaddr*>(&where), &size) == 0)
     impl->port = ntohs(reinterpret_cast<sockaddr_in&>(where).sin_port);  // at the same place in both families
   impl->daemon.reset(MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO, 0, nullptr, nullptr,
-                                      handle, &impl->source, MHD_OPTION_LISTEN_SOCKET, *listener,
+                                      handle, &impl->source, MHD_OPTION_LISTEN_SOCKET, listener.get(),
                                       MHD_OPTION_CONNECTION_LIMIT, scrapes_max, MHD_OPTION_CONNECTION_TIMEOUT,
                                       idle_seconds_max, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
                                       connection_memory_bytes, MHD_OPTION_END));
-  if (!impl->daemon) {
-    close(*listener);
+  if (!impl->daemon)
     return fail(ErrorKind::internal, "metrics: the HTTP server does not start", {},
                 "raise the limit of open files");
-  }
+  (void)listener.release();  // the server closes it
   return std::unique_ptr<MetricsServer>(new MetricsServer(std::move(impl)));
 }
 

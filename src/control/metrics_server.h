@@ -10,6 +10,7 @@
 #include <string>
 
 #include "control/metrics.h"
+#include "guideway/fd.h"
 #include "guideway/result.h"
 
 namespace guideway {
@@ -20,6 +21,9 @@ class MetricsServer {
   using Source = std::function<MetricsView()>;
 
   // `bind` as in director.toml: "127.0.0.1:9464" or "[::1]:9464"; port 0 takes a free one.
+  [[nodiscard]] static Result<Fd> listen(const std::string& bind);
+  // On a socket of listen(): whoever connects meanwhile waits.
+  [[nodiscard]] static Result<std::unique_ptr<MetricsServer>> start(Fd listener, Source source);
   [[nodiscard]] static Result<std::unique_ptr<MetricsServer>> start(const std::string& bind, Source source);
   // Waits for requests that are being answered.
   ~MetricsServer();

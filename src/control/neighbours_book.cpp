@@ -132,7 +132,8 @@ void NeighbourBook::place_ports() {
 
 void NeighbourBook::link_changed(const Port& port) {
   link_changes_.push_back({port.config.port, port.up()});
-  spdlog::warn("port {}: link {}", port.config.name, port.up() ? "up" : "down");
+  spdlog::log(port.up() ? spdlog::level::info : spdlog::level::warn, "port {}: link {}", port.config.name,
+              port.up() ? "up" : "down");
   for (auto& [key, entry] : entries_)
     if (key.ifindex == port.ifindex) entry.due = Clock::now();
 }

@@ -8,6 +8,7 @@
 
 #include "daemon/first_site.h"
 #include "daemon/preflight.h"
+#include "state/director_fit.h"
 
 namespace guideway {
 namespace {
@@ -55,12 +56,18 @@ Result<void> Daemon::claim(const std::optional<Site>& seed) {
   auto settings = preflight(config_);
   if (!settings) return tl::unexpected(settings.error());
   eal_settings_ = std::move(*settings);
+  warn_of_foreign_sources(config_);
   auto socket = ApiSocket::open(config_.admin_socket);
   if (!socket) return tl::unexpected(socket.error());
   socket_.emplace(std::move(*socket));
   auto journal = Journal::open(config_.state_dir);
   if (!journal) return tl::unexpected(journal.error());
   journal_.emplace(std::move(*journal));
+  if (!config_.metrics.empty()) {
+    auto metrics = MetricsServer::listen(config_.metrics);
+    if (!metrics) return tl::unexpected(metrics.error());
+    metrics_socket_.emplace(std::move(*metrics));
+  }
   return check_first_site(*journal_, seed, config_);
 }
 
@@ -80,6 +87,12 @@ Result<void> Daemon::start_control(const std::optional<Site>& seed) {
   auto store = Store::open(std::move(journal_), seed);
   journal_.reset();
   if (!store) return tl::unexpected(store.error());
+  // Whoever edits the file must not wait for it to act.
+  spdlog::info(fmt::format(
+      "site: epoch {} in {}{}", to_index(store->current().epoch), config_.state_dir,
+      !seed || *seed == store->current().site
+          ? ""
+          : "; the file of --site differs and is not read: `guideway apply FILE` changes the site"));
   auto neighbours =
       Neighbours::start(neighbour_ports(*ports_), next_hops_, [this](std::span<const LinkState> links) {
         for (const auto& link : links) ports_->set_link(link.port, link.up);
@@ -95,6 +108,7 @@ Result<void> Daemon::start_control(const std::optional<Site>& seed) {
   controller_ = std::make_unique<Controller>(std::move(*store), config_, *builder_, *publisher_);
   controller_->set_live(*live_);
   controller_->add_check(check_local_addresses);
+  controller_->add_check([this](const Site& site) { return check_own_source(site, config_); });
   controller_->add_listener([this](const auto& version, const auto& snapshot) {
     live_->site_changed(version, snapshot);
     site_changed(version->site);
@@ -117,8 +131,11 @@ Result<void> Daemon::start_listeners() {
   socket_.reset();
   if (!api) return tl::unexpected(api.error());
   api_ = std::move(*api);
-  if (config_.metrics.empty()) return {};
-  auto metrics = MetricsServer::start(config_.metrics, [this] { return controller_->metrics(); });
+  spdlog::info(fmt::format("api: {}; metrics: {}", config_.admin_socket,
+                           config_.metrics.empty() ? "off" : "http://" + config_.metrics + "/metrics"));
+  if (!metrics_socket_) return {};
+  auto metrics = MetricsServer::start(std::move(*metrics_socket_), [this] { return controller_->metrics(); });
+  metrics_socket_.reset();
   if (!metrics) return tl::unexpected(metrics.error());
   metrics_ = std::move(*metrics);
   return {};

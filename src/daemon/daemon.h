@@ -50,6 +50,7 @@ class Daemon {
   DirectorConfig config_;
   std::optional<EalSettings> eal_settings_;
   std::optional<ApiSocket> socket_;
+  std::optional<Fd> metrics_socket_;
   std::optional<Journal> journal_;  // until the store takes it
   DpdkLog log_;
   std::optional<Eal> eal_;

@@ -1,7 +1,7 @@
 #include "daemon/first_site.h"
 
 #include "daemon/preflight.h"
-#include "state/snapshot_builder.h"
+#include "state/director_fit.h"
 
 namespace guideway {
 
@@ -12,13 +12,7 @@ Result<void> check_first_site(const Journal& journal, const std::optional<Site>&
   if (*stored) return check_local_addresses((*stored)->site);
   if (!seed) return {};
   if (auto good = check_local_addresses(*seed); !good) return good;
-  auto trial = Store::open(std::nullopt, seed);
-  if (!trial) return tl::unexpected(trial.error());
-  NextHops next_hops;
-  SnapshotBuilder builder({director.source_ipv4, director.source_ipv6}, next_hops);
-  const auto built = builder.build(trial->current(), {}, {});
-  if (!built) return tl::unexpected(built.error());
-  return {};
+  return check_fit(*seed, director);
 }
 
 }  // namespace guideway

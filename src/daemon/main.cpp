@@ -10,6 +10,7 @@
 #include "daemon/options.h"
 #include "daemon/signals.h"
 #include "state/director_config.h"
+#include "state/director_fit.h"
 #include "state/site_file.h"
 
 namespace guideway {
@@ -47,6 +48,8 @@ Result<void> run(const DaemonOptions& options) {
   auto files = read_files(options);
   if (!files) return tl::unexpected(files.error());
   if (options.check) {
+    if (files->site)
+      if (auto good = check_fit(*files->site, files->director); !good) return good;
     fmt::print("{}{}{}: good\n", options.director, options.site.empty() ? "" : ", ", options.site);
     return {};
   }

@@ -192,22 +192,48 @@ Result<EalSettings> preflight(const DirectorConfig& config) {
   return out;
 }
 
-Result<void> check_local_addresses(const Site& site) {
+namespace {
+
+struct LocalAddress {
+  IpAddress address;
+  std::string interface;
+};
+
+Result<std::vector<LocalAddress>> local_addresses() {
   ifaddrs* all = nullptr;
   if (getifaddrs(&all) != 0)
     return refuse(fmt::format("this host's addresses cannot be read: {}", std::strerror(errno)), "try again");
   const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(all, freeifaddrs);
-  for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
-    const auto local = address_of(one->ifa_addr);
-    if (!local) continue;
+  std::vector<LocalAddress> out;
+  for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next)
+    if (const auto local = address_of(one->ifa_addr)) out.push_back({*local, one->ifa_name});
+  return out;
+}
+
+}  // namespace
+
+void warn_of_foreign_sources(const DirectorConfig& config) {
+  const auto local = local_addresses();
+  if (!local) return;
+  for (const auto& source : {config.source_ipv4, config.source_ipv6})
+    if (source && std::none_of(local->begin(), local->end(),
+                               [&](const LocalAddress& one) { return one.address == *source; }))
+      spdlog::warn(
+          fmt::format("source {} is no address of this host; ip address add it where backends are reached",
+                      source->text()));
+}
+
+Result<void> check_local_addresses(const Site& site) {
+  const auto all = local_addresses();
+  if (!all) return tl::unexpected(all.error());
+  for (const auto& local : *all)
     for (const auto& service : site.services)
-      if (covers(service, *local))
+      if (covers(service, local.address))
         return refuse(
             fmt::format("service {}: its address {} is this host's own, on {}: its kernel would answer",
-                        service.name, local->text(), one->ifa_name),
+                        service.name, local.address.text(), local.interface),
             fmt::format("ip address delete {} dev {}, and route the address to this host instead",
-                        local->text(), one->ifa_name));
-  }
+                        local.address.text(), local.interface));
   return {};
 }
 

@@ -14,6 +14,10 @@ namespace guideway {
 // The host against its own file; answers with how to start the EAL.
 [[nodiscard]] Result<EalSettings> preflight(const DirectorConfig& config);
 
+// Says so where source_ipv4 or source_ipv6 is no address of this host: answers to the tunnel's packets (ICMP) would be
+// lost, and agents may not take them. A twin or a routing daemon may bring the address later, so it is no refusal.
+void warn_of_foreign_sources(const DirectorConfig& config);
+
 // Refused: a service address that is an address of this host, whose kernel would answer in our place. Also asked
 // before every change of the site.
 [[nodiscard]] Result<void> check_local_addresses(const Site& site);

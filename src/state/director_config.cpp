@@ -60,19 +60,31 @@ void read_path(TomlSection& section, std::string_view key, std::string& out, std
     section.complain(key, fmt::format("{} is no absolute path", key), "begin it with '/'");
 }
 
-// "ADDRESS:PORT" or "[V6]:PORT" on this host; empty is off.
-bool is_endpoint(std::string_view text) {
+// The address of "ADDRESS:PORT" or "[V6]:PORT".
+std::optional<IpAddress> endpoint_address(std::string_view text) {
   const std::size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos) return false;
+  if (colon == std::string_view::npos) return std::nullopt;
   std::string_view host = text.substr(0, colon);
   const std::string_view digits = text.substr(colon + 1);
   std::uint16_t port = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-  if (error != std::errc{} || end != digits.data() + digits.size() || port == 0) return false;
+  if (error != std::errc{} || end != digits.data() + digits.size() || port == 0) return std::nullopt;
   const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
   if (bracketed) host = host.substr(1, host.size() - 2);
   const auto address = IpAddress::parse(host);
-  return address && (address->family == Family::ipv6) == bracketed;
+  return address && (address->family == Family::ipv6) == bracketed ? address : std::nullopt;
+}
+
+void read_metrics(TomlSection& section, std::string& out) {
+  section.text("metrics", out, 64);
+  if (out.empty()) return;
+  const auto address = endpoint_address(out);
+  if (!address)
+    section.complain("metrics", "metrics is no address and port",
+                     "write it like \"127.0.0.1:9464\" or \"[::1]:9464\", or \"\" to turn it off");
+  else if (!is_loopback(*address))
+    section.complain("metrics", fmt::format("metrics {} is not on loopback", out),
+                     "use 127.0.0.1 or [::1], and a reverse proxy for other hosts");
 }
 
 void read_director(TomlSection& section, DirectorConfig& out) {
@@ -82,10 +94,7 @@ void read_director(TomlSection& section, DirectorConfig& out) {
   section.word("polling", out.polling);
   read_path(section, "admin_socket", out.admin_socket, socket_path_size_max);
   read_path(section, "state_dir", out.state_dir, path_size_max);
-  section.text("metrics", out.metrics, 64);
-  if (!out.metrics.empty() && !is_endpoint(out.metrics))
-    section.complain("metrics", "metrics is no address and port",
-                     "write it like \"127.0.0.1:9464\" or \"[::1]:9464\", or \"\" to turn it off");
+  read_metrics(section, out.metrics);
   section.flag("capture", out.capture);
   section.flag("hugepages", out.hugepages);
   section.integer("memory_mb", out.memory_mb, 64, 1 << 20);

@@ -32,4 +32,12 @@ namespace guideway {
   return !multicast && !all(0) && !(address.family == Family::ipv4 && all(0xff));
 }
 
+// 127.0.0.0/8 and ::1: each host's own.
+[[nodiscard]] inline bool is_loopback(const IpAddress& address) {
+  return address.family == Family::ipv4
+             ? address.bytes[0] == 127
+             : std::all_of(address.bytes.begin(), address.bytes.end() - 1, [](auto b) { return b == 0; }) &&
+                   address.bytes[15] == 1;
+}
+
 }  // namespace guideway

@@ -20,6 +20,7 @@ class ServiceIds {
   // At most service_ids_max names.
   void assign(const std::vector<std::string>& present);
   [[nodiscard]] std::optional<ServiceId> find(const std::string& service) const;
+  [[nodiscard]] std::size_t size() const { return ids_.size(); }
 
  private:
   std::map<std::string, ServiceId> ids_;

@@ -132,7 +132,7 @@ Fault check_backends(SitePlace place, const Pool& pool) {
       return fault(at("name"), fmt::format("pool \"{}\" has two backends \"{}\"", pool.name, backend.name),
                    "rename or remove one");
     if (auto error = bad_weight(backend.weight)) return fault(at("weight"), *error);
-    if (!is_unicast(backend.address))
+    if (!is_unicast(backend.address) || is_loopback(backend.address))
       return fault(at("address"), fmt::format("address {} is no host's address", backend.address.text()),
                    "give the backend's own unicast address");
     if (backend.address.family != pool.backends.front().address.family)

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "state/backend_ids.h"
 #include "state/pool_rows.h"
@@ -56,6 +58,15 @@ struct SnapshotBuilder::Impl {
   ServiceIds service_ids;
   std::uint32_t pools_numbered = 0;
   std::map<std::string, BuiltPool> pools;  // of the newest snapshot
+
+  // What the newest build has replaced.
+  struct Replaced {
+    std::optional<BackendIds> backend_ids;
+    std::optional<ServiceIds> service_ids;
+    std::uint32_t pools_numbered = 0;
+    std::map<std::string, BuiltPool> pools;
+  };
+  std::optional<Replaced> replaced;
 
   Impl(OuterSources outer, NextHops& hops, std::shared_ptr<RecentRows> rows)
       : sources(std::move(outer)), next_hops(hops), recent(std::move(rows)) {}
@@ -154,14 +165,20 @@ struct SnapshotBuilder::Impl {
            });
   }
 
-  Result<void> assign_ids(const Site& site, milliseconds now) {
+  Result<void> assign_ids(const Site& site, milliseconds now, Replaced& old) {
     std::vector<BackendIdentity> present;
     for (const Pool& pool : site.pools)
       for (const Backend& backend : pool.backends) present.push_back(identity(pool, backend));
+    old.backend_ids = backend_ids;
     return backend_ids.assign(std::move(present), now, longest_timeout(site));
   }
 
-  void name_services(const Site& site) {
+  void name_services(const Site& site, Replaced& old) {
+    const bool same = site.services.size() == service_ids.size() &&
+                      std::all_of(site.services.begin(), site.services.end(),
+                                  [&](const Service& s) { return service_ids.find(s.name).has_value(); });
+    if (same) return;
+    old.service_ids = service_ids;
     std::vector<std::string> services;
     for (const Service& service : site.services) services.push_back(service.name);
     service_ids.assign(services);
@@ -175,17 +192,21 @@ SnapshotBuilder::~SnapshotBuilder() = default;
 
 Result<std::shared_ptr<const Snapshot>> SnapshotBuilder::build(const SiteVersion& version,
                                                                const HealthView& health, milliseconds now) {
+  impl_->replaced.reset();
+  Impl::Replaced old;
+  old.pools_numbered = impl_->pools_numbered;
   if (!impl_->same_backends(version.site)) {
     if (auto checked = impl_->check(version.site); !checked)
       return tl::unexpected(std::move(checked.error()));
-    if (auto assigned = impl_->assign_ids(version.site, now); !assigned)
+    if (auto assigned = impl_->assign_ids(version.site, now, old); !assigned)
       return tl::unexpected(std::move(assigned.error()));
   }
-  impl_->name_services(version.site);
+  impl_->name_services(version.site, old);
   std::map<std::string, BuiltPool> built;
   for (const Pool& pool : version.site.pools)
     built.emplace(pool.name, impl_->build_pool(version, pool, health));
-  impl_->pools = std::move(built);
+  old.pools = std::exchange(impl_->pools, std::move(built));
+  impl_->replaced = std::move(old);
 
   auto out = std::make_shared<Snapshot>();
   out->epoch = version.epoch;
@@ -201,6 +222,16 @@ Result<std::shared_ptr<const Snapshot>> SnapshotBuilder::build(const SiteVersion
                              .pool = impl_->pools.at(service.pool).built.get()});
   out->lookup = service_table(version.site);
   return out;
+}
+
+void SnapshotBuilder::take_back() {
+  if (!impl_->replaced) return;
+  Impl::Replaced& old = *impl_->replaced;
+  if (old.backend_ids) impl_->backend_ids = std::move(*old.backend_ids);
+  if (old.service_ids) impl_->service_ids = std::move(*old.service_ids);
+  impl_->pools_numbered = old.pools_numbered;
+  impl_->pools = std::move(old.pools);
+  impl_->replaced.reset();
 }
 
 }  // namespace guideway

@@ -27,10 +27,12 @@ class SnapshotBuilder {
   ~SnapshotBuilder();
 
   // `now` only ages the quarantine of backend ids. A refusal (no outer source, no id or next hop left) changes
-  // nothing, so that a change can be built before it is made durable.
+  // nothing, so that a change can be built before it is made durable; one that then is not made is taken back.
   [[nodiscard]] Result<std::shared_ptr<const Snapshot>> build(const SiteVersion& version,
                                                               const HealthView& health,
                                                               std::chrono::milliseconds now);
+  // The newest snapshot will not be published: every id is again what it was before it was built. Once a build.
+  void take_back();
 
  private:
   struct Impl;

@@ -71,9 +71,7 @@ const toml::node* TomlSection::find(std::string_view key) {
 
 const toml::node* TomlSection::require(std::string_view key) {
   const toml::node* node = find(key);
-  if (node == nullptr)
-    document_.complain(table_.source(), fmt::format("{} has no {}", kind_, key),
-                       fmt::format("add {} = …", key));
+  if (node == nullptr) missing_.emplace_back(key);
   return node;
 }
 
@@ -199,14 +197,21 @@ const toml::table* TomlSection::subtable(std::string_view key) {
 }
 
 void TomlSection::refuse_unknown_keys() {
+  bool any_unknown = false;
   for (const auto& [key, node] : table_) {
     const std::string text(key.str());
     if (std::find(known_.begin(), known_.end(), text) != known_.end()) continue;
+    any_unknown = true;
     document_.complain(key.source(), fmt::format("{} has no key \"{}\"", kind_, excerpt(text)),
                        near_match(text, known_)
                            ? fmt::format("did you mean \"{}\"?", *near_match(text, known_))
                            : fmt::format("known keys: {}", fmt::join(known_, ", ")));
   }
+  // A key that was typed wrong is not missing.
+  if (any_unknown) return;
+  for (const std::string& key : missing_)
+    document_.complain(table_.source(), fmt::format("{} has no {}", kind_, key),
+                       fmt::format("add {} = …", key));
 }
 
 }  // namespace guideway

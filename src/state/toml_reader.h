@@ -54,7 +54,7 @@ class TomlSection {
   [[nodiscard]] TomlDocument& document() const { return document_; }
   // Marks the key as known and answers with its value, if it is there.
   [[nodiscard]] const toml::node* find(std::string_view key);
-  // The same, and complains where it is missing.
+  // The same; refuse_unknown_keys() complains where it is missing.
   [[nodiscard]] const toml::node* require(std::string_view key);
 
   void text(std::string_view key, std::string& out, std::size_t size_max);
@@ -91,14 +91,14 @@ class TomlSection {
   void wrong_type(const toml::node& node, std::string_view key, std::string_view wanted);
   void bad_word(const toml::node& node, std::string_view key, std::string_view value,
                 const std::string& allowed);
-  // Complains about every key that nobody asked for.
+  // Complains about every key that nobody asked for, and else about those that are missing.
   void refuse_unknown_keys();
 
  private:
   TomlDocument& document_;
   const toml::table& table_;
   std::string kind_;
-  std::vector<std::string> known_;
+  std::vector<std::string> known_, missing_;
 };
 
 }  // namespace guideway

@@ -86,7 +86,7 @@ TEST(Exchange, WhatIsNoAnswerIsSaidInASentence) {
       {"cut short", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nfour", 0ms, ErrorKind::no_daemon,
        "broke off"},
       {"garbage", "SSH-2.0-OpenSSH_9.2\r\n", 0ms, ErrorKind::no_daemon, "broke off"},
-      {"silence", "", 3000ms, ErrorKind::timeout, "in time"},
+      {"silence", "", 3000ms, ErrorKind::no_daemon, "in time"},
       {"more than is taken", "HTTP/1.1 200 OK\r\n\r\n" + std::string(5000, 'x'), 0ms, ErrorKind::no_daemon,
        "broke off"},
   };

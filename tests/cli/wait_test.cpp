@@ -18,8 +18,10 @@ TEST(Wait, EndsWithTheLastFlow) {
     EXPECT_EQ(words, (std::vector<std::string>{"backend", "list", "web"}));
     return list_of(draining(flows--));
   };
-  EXPECT_TRUE(wait_drained(ask, "web", "web-1", 10s));
+  std::vector<std::uint64_t> told;
+  EXPECT_TRUE(wait_drained(ask, "web", "web-1", 10s, [&told](std::uint64_t left) { told.push_back(left); }));
   EXPECT_EQ(flows, -1);
+  EXPECT_EQ(told, (std::vector<std::uint64_t>{3, 2, 1, 0}));
 }
 
 TEST(Wait, TimeIsUpWithTheNumberOfFlowsLeft) {

@@ -260,6 +260,28 @@ TEST(Change, ExportAppliesBackAsNoChange) {
   EXPECT_EQ(exported["seatings"]["web"]["holder"].size(), 1009U);
 }
 
+TEST(Change, SettingsAreToldByNameWithBothValues) {
+  FakeDirector director;
+  Site site = director.store.current().site;
+  site.pools[0].flow_table = false;
+  site.pools[0].timeouts.udp_ms = 5000;
+  const json changes = (*director("plan apply site.toml", print_site(site)))["changes"];
+  const auto has = [&changes](const char* sentence) {
+    return std::find(changes.begin(), changes.end(), sentence) != changes.end();
+  };
+  EXPECT_TRUE(has("pool web: flow_table is false (was true)")) << changes;
+  EXPECT_TRUE(has("pool web: timeouts.udp is 5s (was 1m)")) << changes;
+  EXPECT_EQ(changes.size(), 2U) << changes;
+}
+
+TEST(Change, UndoSaysThatItIsItsOwnUndo) {
+  FakeDirector director;
+  ASSERT_TRUE(director("backend drain web web-1"));
+  const json undone = *director("undo");
+  EXPECT_NE(text_of("undo", undone).find("note: undo again brings back"), std::string::npos)
+      << text_of("undo", undone);
+}
+
 struct RefusedChange {
   const char* line;
   ErrorKind kind;
@@ -282,8 +304,8 @@ TEST(Change, RefusalsLeaveTheSiteAlone) {
       {"undo", ErrorKind::refused, "no version before"},
       {"service remove wwww", ErrorKind::not_found, "did you mean \"www\"?"},
       {"service add more 203.0.113.9 nosuch", ErrorKind::not_found, "nosuch"},
-      {"pool add odd --rows 1000", ErrorKind::invalid, "1000"},
-      {"pool add odd --hops 99999999999", ErrorKind::invalid, "hops"},
+      {"pool add odd --rows 1000", ErrorKind::usage, "1000"},
+      {"pool add odd --hops 99999999999", ErrorKind::usage, "hops"},
       {"apply site.toml", ErrorKind::invalid, "site.toml:"},
   };
   for (const RefusedChange& one : cases) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <future>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -117,6 +118,32 @@ TEST(Controller, AJournalThatFailsIsNotPublished) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(director.publisher.newest()->epoch, Epoch{1});
   EXPECT_EQ((*director("backend list web"))["backends"][0]["state"], "active");
+}
+
+// Ids by backend and service, as the workers have them.
+std::map<std::string, std::uint64_t> ids_of(const Snapshot& snapshot) {
+  std::map<std::string, std::uint64_t> out;
+  for (const auto& pool : snapshot.pools)
+    for (const SnapshotBackend& backend : pool->backends) out[backend.address.text()] = to_index(backend.id);
+  for (const SnapshotService& service : snapshot.services) out[service.name] = to_index(service.id);
+  return out;
+}
+
+TEST(Controller, AJournalThatFailsLeavesEveryIdAsItWas) {
+  const ScratchDirectory scratch;
+  const auto state = scratch.path() / "state";
+  ControlledDirector director(small_site(), {ip("192.0.2.1"), ip("2001:db8::1")}, *Journal::open(state));
+  ASSERT_TRUE(director.controller.start());
+  const auto before = ids_of(*director.publisher.newest());
+  std::filesystem::remove_all(state);
+  for (const char* change : {"backend remove web web-1 --force", "backend add web web-9 10.0.1.19",
+                             "service remove www --force", "service add more 203.0.113.9 web"})
+    ASSERT_FALSE(director(change)) << change;
+  // Health needs no journal, and makes a snapshot.
+  const int published = director.publisher.count();
+  ASSERT_TRUE(director("health set web web-3 down"));
+  ASSERT_GT(director.publisher.count(), published);
+  EXPECT_EQ(ids_of(*director.publisher.newest()), before) << "counters and flow-table entries would be lost";
 }
 
 TEST(Controller, HealthMovesRowsWithoutAnEpoch) {

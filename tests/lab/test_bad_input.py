@@ -32,11 +32,11 @@ class Start:
         self.site = site_toml()
         self.before = []
 
-    def run(self):
+    def run(self, *options):
         (self.home / "director.toml").write_text(self.toml)
         (self.home / "site.toml").write_text(self.site)
         argv = [*self.before, self.lab.programs / "guidewayd", "--director", self.home / "director.toml", "--site",
-                self.home / "site.toml"]
+                self.home / "site.toml", *options]
         return self.lab.net.run("director", argv, check=False, timeout=20)
 
     def nothing_left(self):
@@ -89,6 +89,14 @@ def worker_without_a_cpu(start):
     start.toml = start.toml.replace("workers = [1]", "workers = [97]")
 
 
+def metrics_for_everybody(start):
+    start.toml = start.toml.replace('"127.0.0.1:9464"', '"0.0.0.0:9464"')
+
+
+def backend_at_the_source(start):
+    start.site = start.site.replace("10.20.0.12", DIRECTOR_V4)
+
+
 STARTS = [
     ("an interface that is not there", unknown_device, r".*nosuch.*"),
     ("a kind of device that is not there", unknown_kind, r'.*director\.toml:\d+:\d+: the device is of no known form.*'),
@@ -100,6 +108,8 @@ STARTS = [
     ("a mistake in the site", mistake_in_the_site, r".*site\.toml:\d+:\d+: weight 70000 is above 65535.*"),
     ("an unknown key", unknown_key, r".*site\.toml:\d+:\d+: .*rowz.*"),
     ("a file that is no TOML", no_toml, r".*director\.toml:\d+:\d+: .*"),
+    ("metrics for everybody", metrics_for_everybody, r".*director\.toml:\d+:\d+: .*loopback.*"),
+    ("a backend at the director's source", backend_at_the_source, r".*director's own source.*"),
     ("a worker without a CPU", worker_without_a_cpu, r".*97.*"),
 ]
 
@@ -113,6 +123,23 @@ def test_a_start_is_refused(lab, tmp_path, spoil, pattern):
     start.nothing_left()
 
 
+def no_source(start):
+    start.toml = re.sub(r"^source_ipv4 = .*\n", "", start.toml, flags=re.M)
+
+
+@pytest.mark.parametrize("spoil,pattern", [(no_source, r".*source_ipv4.*"),
+                                           (backend_at_the_source, r".*director's own source.*")])
+def test_what_check_passes_starts(lab, tmp_path, spoil, pattern):
+    """The start, `guidewayd --check` and `guideway check` refuse the same."""
+    start = Start(lab, tmp_path)
+    spoil(start)
+    one_sentence(start.run(), "guidewayd", 1, pattern)
+    one_sentence(start.run("--check"), "guidewayd", 1, pattern)
+    argv = [lab.programs / "guideway", "check", tmp_path / "site.toml", "--director", tmp_path / "director.toml"]
+    one_sentence(lab.net.run("director", argv, check=False), "guideway", 1, pattern)
+    start.nothing_left()
+
+
 def test_a_service_address_of_the_host_is_refused(lab, tmp_path):
     lab.net.ip("director", "address add 203.0.113.10/32 dev lo")
     try:
@@ -121,6 +148,18 @@ def test_a_service_address_of_the_host_is_refused(lab, tmp_path):
         start.nothing_left()
     finally:
         lab.net.ip("director", "address delete 203.0.113.10/32 dev lo")
+
+
+def test_a_taken_metrics_port_is_refused(lab, tmp_path):
+    code = "import socket; s = socket.create_server(('127.0.0.1', 9471)); print('up', flush=True); input()"
+    with subprocess.Popen(lab.net.argv("director", ["python3", "-c", code]), stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout.readline() == "up\n"
+        start = Start(lab, tmp_path)
+        start.toml = start.toml.replace("127.0.0.1:9464", "127.0.0.1:9471")
+        one_sentence(start.run(), "guidewayd", 1, r".*127\.0\.0\.1:9471.*")
+        start.nothing_left()
+        holder.communicate("\n")
 
 
 def test_forwarding_of_the_host_is_refused(lab, tmp_path):
@@ -181,7 +220,7 @@ COMMANDS = [
     ("an unknown backend", ["backend", "drain", "web", "nosuch"], 1, r".*nosuch.*"),
     ("an unknown pool", ["backend", "drain", "nosuch", "b1"], 1, r".*nosuch.*"),
     ("a stale epoch", ["backend", "drain", "web", "b1", "--expect-epoch", "77"], 1, r".*epoch 77.*"),
-    ("weight 0", ["backend", "weight", "web", "b1", "0"], 1, r".*drain.*"),
+    ("weight 0", ["backend", "weight", "web", "b1", "0"], 2, r".*drain.*"),
     ("an address of another family", ["backend", "add", "web", "b9", "fd00::9"], 1, r".*fd00::9.*|.*famil.*"),
     ("an address twice", ["backend", "add", "web", "b9", "10.20.0.11"], 1, r".*10\.20\.0\.11.*"),
     ("an undrained backend's removal", ["backend", "remove", "web", "b1"], 1, r".*--force.*"),

@@ -62,6 +62,8 @@ const BadConfig bad_configs[] = {
      "director.toml:4:11: polling \"fast\" is not known; use busy or adaptive"},
     {"metrics without port", "metrics = \"\"", "metrics = \"127.0.0.1\"",
      "director.toml:5:11: metrics is no address and port"},
+    {"metrics for everybody", "metrics = \"\"", "metrics = \"0.0.0.0:9464\"",
+     "director.toml:5:11: metrics 0.0.0.0:9464 is not on loopback"},
     {"relative socket", "metrics = \"\"", "admin_socket = \"api.sock\"",
      "director.toml:5:16: admin_socket is no absolute path"},
     {"port twice", "\"lan\"", "\"wan\"", "director.toml:14:8: two ports are called \"wan\""},

@@ -57,6 +57,18 @@ TEST_F(Built, HoldsWhatTheSiteSays) {
   EXPECT_EQ(backend_id(version, *snapshot, "nowhere", "web-1"), std::nullopt);
 }
 
+TEST_F(Built, TakenBackLeavesNoTrace) {
+  const SiteVersion version = sites::version_of(sites::site(3));
+  const auto published = build(version);
+  const SiteVersion more = sites::after(version, AddBackend{"web", sites::backend(4)});
+  const auto id = backend_id(more, *build(more), "web", "web-4");
+  builder.take_back();
+  builder.take_back();  // there is only one
+  EXPECT_EQ(build(version)->pools, published->pools) << "the pool as it was built before";
+  EXPECT_EQ(backend_id(more, *build(more), "web", "web-4"), id)
+      << "a number that was never published is unused";
+}
+
 TEST_F(Built, SharesPoolsThatDidNotChange) {
   Site site = sites::site(3);
   Pool other = sites::pool(2);

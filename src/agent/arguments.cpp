@@ -1,20 +1,35 @@
 #include "agent/arguments.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 
 namespace guideway::agent {
 namespace {
 
+// A list goes by the name of one of its members, and by the key's name of the file.
 void add_lists(CLI::App& verb, Arguments& arguments) {
   verb.add_option("interface", arguments.interface, "the interface that packets of directors come in at");
-  verb.add_option("--director", arguments.directors, "addresses or prefixes of directors")->delimiter(',');
-  verb.add_option("--peer", arguments.peers, "addresses or prefixes of the other backends")->delimiter(',');
-  verb.add_option("--service", arguments.services, "service addresses or prefixes")->delimiter(',');
-  verb.add_option("--local", arguments.local,
-                  "addresses of this host that directors send to [the interface's]")
-      ->delimiter(',');
-  verb.add_option("--udp-port", arguments.udp_port, "UDP port of GUE [19523]");
-  verb.add_option("--config", arguments.file, "read what is not given here from this TOML file");
+  const auto add_list = [&verb](const char* names, std::vector<std::string>& list, const char* meaning) {
+    verb.add_option(names, list, meaning)->delimiter(',')->type_name("ADDRESS");
+  };
+  add_list("--director,--directors", arguments.directors, "addresses or prefixes of directors");
+  add_list("--peer,--peers", arguments.peers, "addresses or prefixes of the other backends");
+  add_list("--service,--services", arguments.services, "service addresses or prefixes");
+  add_list("--local", arguments.local, "addresses of this host that directors send to [the interface's]");
+  verb.add_option("--udp-port", arguments.udp_port, "UDP port of GUE [19523]")->type_name("N");
+  verb.add_option("--config", arguments.file, "read what is not given here from this TOML file")
+      ->type_name("FILE");
+}
+
+// One sentence, as the other programs say it.
+std::string sentence(const CLI::App& app, const CLI::ParseError& error, int argc, const char* const* argv) {
+  const std::string verb = argc > 1 ? argv[1] : "";
+  if (verb.empty()) return "no verb was given; use attach, update, detach or status";
+  if (!verb.starts_with("-") &&
+      app.get_subcommands([&](const CLI::App* known) { return known->get_name() == verb; }).empty())
+    return "there is no verb \"" + verb + "\"; use attach, update, detach or status";
+  return std::string(error.what()) + "; see guideway-agent " + (verb.starts_with("-") ? "" : verb + " ") +
+         "--help";
 }
 
 }  // namespace
@@ -23,28 +38,32 @@ tl::expected<Arguments, int> read_arguments(int argc, const char* const* argv) {
   Arguments out;
   CLI::App app("Takes the directors' wrapping off on a backend, and gives TCP its second chance.",
                "guideway-agent");
-  app.set_version_flag("--version", GUIDEWAY_VERSION);
+  app.set_version_flag("--version", "guideway-agent " GUIDEWAY_VERSION);
   app.require_subcommand(1);
   const auto add_verb = [&](const char* name, const char* meaning, Verb verb) {
     return app.add_subcommand(name, meaning)->callback([&out, verb] { out.verb = verb; });
   };
   CLI::App* attach = add_verb("attach", "attach to an interface; stays when this command ends", Verb::attach);
   add_lists(*attach, out);
-  attach->add_option("--mode", out.mode, "auto, native or generic XDP [auto]");
+  attach->add_option("--mode", out.mode, "auto, native or generic XDP [auto]")->type_name("MODE");
   CLI::App* update =
-      add_verb("update", "change lists or port in place; what is not named stays", Verb::update);
+      add_verb("update", "put the lists that are named in place of those in force; what is not named stays",
+               Verb::update);
   add_lists(*update, out);
   update->add_flag("--reload", out.reload, "put this agent's program in place of the running one");
   CLI::App* detach = add_verb("detach", "take everything off an interface", Verb::detach);
   detach->add_option("interface", out.interface, "the interface");
-  detach->add_option("--config", out.file, "the TOML file that names the interface");
+  detach->add_option("--config", out.file, "the TOML file that names the interface")->type_name("FILE");
   CLI::App* status = add_verb("status", "what is attached, its lists and counters", Verb::status);
   status->add_option("interface", out.interface, "the interface [all]");
   status->add_flag("--json", out.json, "as JSON");
   try {
     app.parse(argc, argv);
+  } catch (const CLI::Success& done) {
+    return tl::unexpected(app.exit(done));
   } catch (const CLI::ParseError& error) {
-    return tl::unexpected(app.exit(error) == 0 ? 0 : exit_usage);
+    std::fprintf(stderr, "guideway-agent: %s\n", sentence(app, error, argc, argv).c_str());
+    return tl::unexpected(exit_usage);
   }
   return out;
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <fstream>
 #include <memory>
+#include <string_view>
 
 #include "guideway/fd.h"
 
@@ -30,6 +31,21 @@ std::optional<IpAddress> address_of(const sockaddr* address) {
   if (IN6_IS_ADDR_LINKLOCAL(&v6.sin6_addr)) return std::nullopt;
   out.family = Family::ipv6;
   std::memcpy(out.bytes.data(), &v6.sin6_addr, 16);
+  return out;
+}
+
+// Of one interface, or of all where none is named.
+std::vector<IpAddress> addresses_on(const char* interface) {
+  std::vector<IpAddress> out;
+  ifaddrs* list = nullptr;
+  if (getifaddrs(&list) != 0) return out;
+  const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(list, freeifaddrs);
+  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
+    if (interface != nullptr && std::string_view(interface) != entry->ifa_name) continue;
+    if (const auto address = address_of(entry->ifa_addr)) out.push_back(*address);
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
 
@@ -60,18 +76,10 @@ std::vector<Interface> all_interfaces() {
 }
 
 std::vector<IpAddress> interface_addresses(const Interface& interface) {
-  std::vector<IpAddress> out;
-  ifaddrs* list = nullptr;
-  if (getifaddrs(&list) != 0) return out;
-  const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(list, freeifaddrs);
-  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
-    if (interface.name != entry->ifa_name) continue;
-    if (const auto address = address_of(entry->ifa_addr)) out.push_back(*address);
-  }
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
-  return out;
+  return addresses_on(interface.name.c_str());
 }
+
+std::vector<IpAddress> host_addresses() { return addresses_on(nullptr); }
 
 int ipv4_setting(const Interface& interface, const std::string& key) {
   const int all = read_number(fmt::format("/proc/sys/net/ipv4/conf/all/{}", key));

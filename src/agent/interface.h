@@ -21,6 +21,8 @@ struct Interface {
 
 // Without link-local ones; sorted.
 [[nodiscard]] std::vector<IpAddress> interface_addresses(const Interface& interface);
+// Of all interfaces of the host, lo included; likewise.
+[[nodiscard]] std::vector<IpAddress> host_addresses();
 
 // net.ipv4.conf.<interface>.<key>, with "all" as the floor; -1 where it cannot be read.
 [[nodiscard]] int ipv4_setting(const Interface& interface, const std::string& key);

@@ -52,18 +52,43 @@ Result<Interface> interface_of(const Settings& settings) {
   return find_interface(*settings.interface);
 }
 
-int print_change(const Interface& interface, const Result<Change>& change, const char* done) {
+std::string counted(std::size_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+void print_warnings(const Interface& interface, const Status& status) {
+  if (status.mode == "generic")
+    fmt::print("{}: generic mode costs more and switches GRO off; native needs the driver's support\n",
+               interface.name);
+  for (const std::string& warning : preflight(interface, status.lists))
+    fmt::print(stderr, "guideway-agent: warning: {}\n", warning);
+}
+
+int run_attach(const Interface& interface, const Settings& settings) {
+  const auto change = attach(interface, settings);
   if (!change) return report(change.error());
   const auto status = read_status(interface);
   if (!status) return report(status.error());
-  fmt::print("{}: {}; {} mode, {} directors, {} peers, {} service addresses\n", interface.name,
-             *change == Change::done ? done : "nothing to do, it is as asked", status->mode,
-             status->lists.directors.size(), status->lists.peers.size(), status->lists.services.size());
-  if (status->mode == "generic")
-    fmt::print("{}: generic mode costs more and switches GRO off; native needs the driver's support\n",
-               interface.name);
-  for (const std::string& warning : preflight(interface, status->lists))
-    fmt::print(stderr, "guideway-agent: warning: {}\n", warning);
+  fmt::print("{}: {}; {} mode, {}, {}, {}\n", interface.name,
+             *change == Change::done ? "attached" : "nothing to do, it is as asked", status->mode,
+             counted(status->lists.directors.size(), "director"), counted(status->lists.peers.size(), "peer"),
+             counted(status->lists.services.size(), "service"));
+  print_warnings(interface, *status);
+  return 0;
+}
+
+// What was in force and what is, line by line where they differ.
+int run_update(const Interface& interface, const Settings& settings, bool reload) {
+  const auto before = read_status(interface);
+  if (!before) return report(before.error());
+  const auto change = update(interface, settings, reload);
+  if (!change) return report(change.error());
+  const auto after = read_status(interface);
+  if (!after) return report(after.error());
+  fmt::print("{}: {}\n", interface.name,
+             *change == Change::done ? "updated" : "nothing to do, it is as asked");
+  fmt::print("{}", difference_text(*before, *after));
+  print_warnings(interface, *after);
   return 0;
 }
 
@@ -81,9 +106,8 @@ int run_change(const Arguments& arguments) {
   const auto lock = take_lock();
   if (!lock) return report(lock.error());
   if (arguments.verb == Verb::detach) return print_detached(*interface, detach(*interface));
-  if (arguments.verb == Verb::attach)
-    return print_change(*interface, attach(*interface, *settings), "attached");
-  return print_change(*interface, update(*interface, *settings, arguments.reload), "updated");
+  if (arguments.verb == Verb::attach) return run_attach(*interface, *settings);
+  return run_update(*interface, *settings, arguments.reload);
 }
 
 Result<std::vector<Status>> statuses(const std::string& name) {

@@ -12,6 +12,12 @@ bool has_ipv4(const std::vector<Prefix>& list) {
                      [](const Prefix& p) { return p.address.family == Family::ipv4; });
 }
 
+bool has_one_of(const std::vector<IpAddress>& addresses, const Prefix& prefix) {
+  return std::any_of(addresses.begin(), addresses.end(), [&](const IpAddress& address) {
+    return prefix.covers({address, static_cast<std::uint8_t>(address.size() * 8)});
+  });
+}
+
 void check_arp(const Interface& interface, std::vector<std::string>& out) {
   if (ipv4_setting(interface, "arp_ignore") == 0)
     out.push_back(
@@ -37,8 +43,10 @@ std::vector<std::string> preflight(const Interface& interface, const Lists& list
                       interface.name));
     check_arp(interface, out);
   }
+  const std::vector<IpAddress> own = host_addresses();
   for (const Prefix& service : lists.services) {
-    if (is_host_address(service.address)) continue;
+    // Of a prefix, a host may serve some addresses; the kernel also knows routes that make all of it local.
+    if (is_host_address(service.address) || has_one_of(own, service)) continue;
     const std::string text = service.text();
     out.push_back(
         service.is_full()

@@ -4,8 +4,7 @@
 
 #include <toml++/toml.h>
 #include <algorithm>
-#include <functional>
-#include <map>
+#include <iterator>
 
 namespace guideway::agent {
 namespace {
@@ -55,17 +54,63 @@ Result<std::int64_t> integer(const toml::node& node) {
   return fail(ErrorKind::invalid, "this is no number", {}, "write it without quotes");
 }
 
-Result<void> read_key(std::string_view key, const toml::node& node, Settings& out) {
-  const auto as_is = [](const std::string& text) -> Result<std::string> { return text; };
-  if (key == "interface") return take(node, string, as_is, out.interface);
-  if (key == "directors") return take(node, strings, parse_prefixes, out.directors);
-  if (key == "peers") return take(node, strings, parse_prefixes, out.peers);
-  if (key == "services") return take(node, strings, parse_prefixes, out.services);
-  if (key == "local") return take(node, strings, parse_addresses, out.local);
-  if (key == "mode") return take(node, string, parse_mode, out.mode);
-  if (key == "udp_port") return take(node, integer, parse_udp_port, out.udp_port);
-  return fail(ErrorKind::invalid, fmt::format("there is no key \"{}\"", key), {},
-              "known are interface, directors, peers, services, local, mode and udp_port");
+Result<std::string> as_is(const std::string& text) { return text; }
+
+struct KeyReader {
+  std::string_view name;
+  Result<void> (*read)(const toml::node& node, Settings& out);
+};
+
+// The one list of keys.
+constexpr KeyReader keys[] = {
+    {"interface", [](const toml::node& n, Settings& out) { return take(n, string, as_is, out.interface); }},
+    {"directors",
+     [](const toml::node& n, Settings& out) { return take(n, strings, parse_prefixes, out.directors); }},
+    {"peers", [](const toml::node& n, Settings& out) { return take(n, strings, parse_prefixes, out.peers); }},
+    {"services",
+     [](const toml::node& n, Settings& out) { return take(n, strings, parse_prefixes, out.services); }},
+    {"local",
+     [](const toml::node& n, Settings& out) { return take(n, strings, parse_addresses, out.local); }},
+    {"mode", [](const toml::node& n, Settings& out) { return take(n, string, parse_mode, out.mode); }},
+    {"udp_port",
+     [](const toml::node& n, Settings& out) { return take(n, integer, parse_udp_port, out.udp_port); }},
+};
+
+// The key that a word means which is an option's name ("director", "udp-port"), or lacks or has an s too much.
+std::string_view key_meant(std::string word) {
+  std::replace(word.begin(), word.end(), '-', '_');
+  for (const KeyReader& key : keys)
+    if (word == key.name || word + "s" == key.name || word == std::string(key.name) + "s") return key.name;
+  return {};
+}
+
+// Its place is the key's, not the value's.
+Error unknown_key(std::string_view word) {
+  const std::string_view meant = key_meant(std::string(word));
+  std::string known;
+  for (const KeyReader& key : keys) known += (known.empty() ? "" : ", ") + std::string(key.name);
+  return {ErrorKind::invalid,
+          fmt::format("there is no key \"{}\"", word),
+          {},
+          meant.empty() ? "known keys: " + known : fmt::format("did you mean \"{}\"?", meant)};
+}
+
+// The error, if the key is none or its value is wrong.
+std::optional<Error> read_key(const std::string& path, const toml::key& word, const toml::node& node,
+                              Settings& out) {
+  const KeyReader* key = std::find_if(std::begin(keys), std::end(keys),
+                                      [&](const KeyReader& k) { return k.name == word.str(); });
+  if (key == std::end(keys)) {
+    Error error = unknown_key(word.str());
+    error.where = place(path, word.source());
+    return error;
+  }
+  const auto done = key->read(node, out);
+  if (done) return std::nullopt;
+  Error error = done.error();
+  error.kind = ErrorKind::invalid;
+  error.where = place(path, node.source());
+  return error;
 }
 
 }  // namespace
@@ -110,14 +155,8 @@ Result<Settings> read_settings_file(const std::string& path) {
   try {
     const toml::table file = toml::parse_file(path);
     Settings out;
-    for (const auto& [key, node] : file) {
-      if (const auto done = read_key(key.str(), node, out); !done) {
-        Error error = done.error();
-        error.kind = ErrorKind::invalid;
-        error.where = place(path, node.source());
-        return tl::unexpected(error);
-      }
-    }
+    for (const auto& [key, node] : file)
+      if (auto error = read_key(path, key, node, out)) return tl::unexpected(std::move(*error));
     return out;
   } catch (const toml::parse_error& error) {
     if (error.source().begin.line == 0)

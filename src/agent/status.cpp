@@ -17,6 +17,11 @@ std::vector<std::string> texts(const List& list) {
   return out;
 }
 
+template <class List>
+std::string line_of(const List& list) {
+  return list.empty() ? "-" : fmt::format("{}", fmt::join(texts(list), " "));
+}
+
 nlohmann::json status_json(const Status& status) {
   nlohmann::json out = {
       {"interface", status.interface.name}, {"attached", status.attached}, {"mode", status.mode}};
@@ -64,17 +69,30 @@ std::string status_text(const Status& status) {
   std::string out =
       fmt::format("{}: attached, {} mode, UDP port {}, {} program\n", status.interface.name, status.mode,
                   status.udp_port, status.kernel_types ? "kernel-typed" : "portable");
-  const auto line = [&](const char* name, const std::vector<std::string>& list) {
-    out += fmt::format("  {:<10} {}\n", name, list.empty() ? "-" : fmt::format("{}", fmt::join(list, " ")));
+  const auto line = [&](const char* name, const std::string& list) {
+    out += fmt::format("  {:<10} {}\n", name, list);
   };
-  line("local", texts(status.lists.local));
-  line("directors", texts(status.lists.directors));
-  line("peers", texts(status.lists.peers));
-  line("services", texts(status.lists.services));
+  line("local", line_of(status.lists.local));
+  line("directors", line_of(status.lists.directors));
+  line("peers", line_of(status.lists.peers));
+  line("services", line_of(status.lists.services));
   for (const Counter& counter : counter_table()) {
     const std::uint64_t value = status.counters.*counter.value;
     if (value != 0) out += fmt::format("  {:>14}  {:<20} {}\n", value, counter.name, counter.meaning);
   }
+  return out;
+}
+
+std::string difference_text(const Status& before, const Status& after) {
+  std::string out;
+  const auto line = [&](const char* name, const std::string& old, const std::string& now) {
+    if (old != now) out += fmt::format("  {:<10} {} -> {}\n", name, old, now);
+  };
+  line("UDP port", std::to_string(before.udp_port), std::to_string(after.udp_port));
+  line("local", line_of(before.lists.local), line_of(after.lists.local));
+  line("directors", line_of(before.lists.directors), line_of(after.lists.directors));
+  line("peers", line_of(before.lists.peers), line_of(after.lists.peers));
+  line("services", line_of(before.lists.services), line_of(after.lists.services));
   return out;
 }
 

@@ -23,6 +23,8 @@ struct Status {
 // Of all interfaces of this network namespace where the agent is attached.
 [[nodiscard]] Result<std::vector<Status>> read_all_status();
 [[nodiscard]] std::string status_text(const Status& status);
+// "  peers      10.0.1.12 -> 10.0.1.0/24": a line for each setting that differs.
+[[nodiscard]] std::string difference_text(const Status& before, const Status& after);
 [[nodiscard]] std::string statuses_json(const std::vector<Status>& statuses);
 
 }  // namespace guideway::agent

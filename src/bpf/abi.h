@@ -57,7 +57,7 @@ struct gw_record {
   X(pass_not_service, "left alone: the inner destination is no service address")                 \
   X(drop_malformed, "dropped: a wrapped packet whose headers contradict each other")             \
   X(drop_ecn, "dropped: congestion marked outside on a packet that cannot carry the mark")       \
-  X(deliver_no_hop, "delivered: no hop is left to ask")                                          \
+  X(deliver_no_hop, "delivered: this host is the last or the only hop that the packet names")    \
   X(deliver_self, "delivered: the next hop is this host")                                        \
   X(deliver_not_peer, "delivered: the next hop is no allowed peer")                              \
   X(deliver_not_tcp, "delivered: neither TCP nor an error about TCP")                            \

@@ -86,7 +86,7 @@ TEST_F(SettingsFile, SaysWhereItIsWrong) {
     std::string description, text, where;
   };
   const std::vector<Case> cases = {
-      {"unknown key", "\ndirector = [\"10.0.0.2\"]\n", ":2:"},
+      {"unknown key", "\n  zzz = [\"10.0.0.2\"]\n", ":2:3"},
       {"no TOML", "peers = [\n", ":"},
       {"no list", "peers = 7\n", ":1:"},
       {"a number in the list", "peers = [7]\n", ":1:"},
@@ -102,6 +102,21 @@ TEST_F(SettingsFile, SaysWhereItIsWrong) {
         << c.description << ": " << settings.error().text();
     EXPECT_FALSE(settings.error().what.empty()) << c.description;
     EXPECT_FALSE(settings.error().next.empty()) << c.description;
+  }
+}
+
+TEST_F(SettingsFile, AnOptionsNameLeadsToTheKeys) {
+  struct Case {
+    const char *word, *advice;
+  };
+  for (const Case& c :
+       {Case{"director", "did you mean \"directors\"?"}, Case{"service", "did you mean \"services\"?"},
+        Case{"locals", "did you mean \"local\"?"}, Case{"udp-port", "did you mean \"udp_port\"?"},
+        Case{"color", "known keys: interface, directors, peers, services, local, mode, udp_port"}}) {
+    const auto settings = read(std::string(c.word) + " = 1\n");
+    ASSERT_FALSE(settings) << c.word;
+    EXPECT_EQ(settings.error().next, c.advice);
+    EXPECT_EQ(settings.error().where, path_ + ":1:1");
   }
 }
 

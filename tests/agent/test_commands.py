@@ -36,7 +36,9 @@ def test_status_shows_what_is_in_force(rig):
 def test_update_changes_only_what_it_names(rig):
     rig.a.attach()
     before = rig.a.status()
-    rig.a.agent("update", "eth0", "--peer", "10.77.0.0/24")
+    said = rig.a.agent("update", "eth0", "--peers", "10.77.0.0/24").stdout.splitlines()
+    assert said[0] == "eth0: updated"
+    assert said[1:] == [f"  peers      {' '.join(before['peers'])} -> 10.77.0.0/24"]
     after = rig.a.status()
     assert after["peers"] == ["10.77.0.0/24"]
     assert {k: v for k, v in after.items() if k != "peers"} == {k: v for k, v in before.items() if k != "peers"}
@@ -68,6 +70,15 @@ def test_a_program_s_counters_survive_its_exchange(rig):
         client.ask()
         after = rig.a.counters()
     assert after["of_gue"] > before["of_gue"] and after["deliver_no_hop"] > before["deliver_no_hop"]
+
+
+def test_attach_counts(rig):
+    said = rig.a.agent("attach", "eth0", "--director", "10.77.0.2", "--service", "10.77.100.1").stdout
+    assert said == "eth0: attached; native mode, 1 director, 0 peers, 1 service\n"
+
+
+def test_version(rig):
+    assert rig.a.agent("--version").stdout.startswith("guideway-agent ")
 
 
 def test_detach_leaves_nothing(rig):
@@ -176,6 +187,8 @@ def test_warnings(rig):
         result = rig.a.agent("attach", "eth0", "--director", "10.77.0.2", "--service", "10.77.100.1,10.77.100.64/26")
         assert "arp_ignore is 0" in result.stderr and "rp_filter is strict" in result.stderr
         assert "ip route add local 10.77.100.64/26 dev lo" in result.stderr
+        result = rig.a.agent("update", "eth0", "--service", "10.77.100.0/24")
+        assert "is not" not in result.stderr and "are not" not in result.stderr, "one of the prefix is this host's"
         assert "arp_announce" not in result.stderr and "10.77.100.1 is not" not in result.stderr
     finally:
         rig.net.sysctl("a", **{"net.ipv4.conf.all.arp_ignore": 1, "net.ipv4.conf.eth0.rp_filter": 0})
@@ -194,15 +207,16 @@ def test_warnings(rig):
     (["update", "eth0", "--peer", "10.77.0.12"], 1, "attach eth0"),
     (["detach", "eth0"], 1, "not attached"),
     (["status", "eth7"], 1, "ip link"),
-    (["fly"], 2, "subcommand"),
-    ([], 2, "subcommand"),
+    (["fly"], 2, 'no verb "fly"; use attach, update'),
+    ([], 2, "no verb was given; use attach"),
+    (["attach", "eth0", "--bogus"], 2, "see guideway-agent attach --help"),
+    (["--bogus"], 2, "see guideway-agent --help"),
 ])
 def test_refusals(rig, words, code, says):
     result = rig.a.agent(*words, check=False)
     assert result.returncode == code, result.stderr
     assert says in result.stderr
-    if code == 1:
-        assert result.stderr.startswith("guideway-agent: ") and result.stderr.count("\n") == 1
+    assert result.stderr.startswith("guideway-agent: ") and result.stderr.count("\n") == 1
     assert rig.a.status()["attached"] is False
     assert "clsact" not in rig.tc("a", "qdisc show dev eth0")
 

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <memory>
 
+#include "io/interface.h"
 #include "io/virtual_device.h"
 #include "state/device_name.h"
 
@@ -114,6 +115,22 @@ Result<void> check_kernel_forwarding(const DirectorConfig& config) {
   return {};
 }
 
+// What comes in by a veth pair has no whole TCP or UDP checksum unless its other end makes them; nobody behind us does,
+// so connections hang although pings pass. What the other end does cannot be seen from here.
+void warn_of_veth(const DirectorConfig& config) {
+  std::string ports;
+  for (const auto& port : config.ports) {
+    const auto device = device_of(port);
+    if (!shares_interface(device) || driver_of(device.argument) != "veth") continue;
+    ports += (ports.empty() ? "" : ", ") + fmt::format("{} ({})", port.name, device.argument);
+  }
+  if (ports.empty()) return;
+  spdlog::warn(
+      fmt::format("on a veth pair: {}; connections hang unless the other end makes checksums itself: ethtool "
+                  "-K PEER tx off",
+                  ports));
+}
+
 // What looks into a running daemon from outside (dpdk-dumpcap) opens its hugepages as files.
 Result<void> check_capture(const DirectorConfig& config) {
   if (!config.capture) return {};
@@ -189,6 +206,7 @@ Result<EalSettings> preflight(const DirectorConfig& config) {
   out.capture = config.capture;
   out.prefix = runtime_prefix(config);
   if (auto arguments = eal_arguments(out); !arguments) return tl::unexpected(arguments.error());
+  warn_of_veth(config);
   return out;
 }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "guideway/fd.h"
 
@@ -28,6 +29,15 @@ int set_interface_mtu(const std::string& interface, std::uint16_t mtu) {
   ifreq request{};
   request.ifr_mtu = mtu;
   return ask(SIOCSIFMTU, interface, request);
+}
+
+std::string driver_of(const std::string& interface) {
+  ethtool_drvinfo driver{};
+  driver.cmd = ETHTOOL_GDRVINFO;
+  ifreq request{};
+  request.ifr_data = reinterpret_cast<char*>(&driver);
+  if (ask(SIOCETHTOOL, interface, request) != 0) return {};
+  return {driver.driver, strnlen(driver.driver, sizeof driver.driver)};
 }
 
 Channels read_channels(const std::string& interface) {

@@ -10,6 +10,9 @@ namespace guideway {
 // 0, or the negative errno.
 [[nodiscard]] int set_interface_mtu(const std::string& interface, std::uint16_t mtu);
 
+// The name of its driver ("veth"); empty where it does not tell.
+[[nodiscard]] std::string driver_of(const std::string& interface);
+
 // Its queues, as `ethtool --show-channels` has them. An interface that does not tell has one.
 struct Channels {
   unsigned receive = 1;  // queues that packets come in at

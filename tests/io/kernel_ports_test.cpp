@@ -7,6 +7,7 @@
 
 #include "forwarding_director.h"
 #include "io/frame_room.h"
+#include "io/interface.h"
 #include "running_eal.h"
 #include "state/site.h"
 #include "veth.h"
@@ -100,6 +101,12 @@ Site site_of(std::array<std::uint8_t, 4> service) {
   out.services.emplace_back();
   out.services.back().address = ipv4(service);
   return out;
+}
+
+TEST_F(KernelPorts, AnInterfaceTellsItsDriver) {
+  EXPECT_EQ(driver_of("wan"), "veth");
+  EXPECT_EQ(driver_of("lo"), "");
+  EXPECT_EQ(driver_of("nosuch"), "");
 }
 
 TEST_F(KernelPorts, AnAfXdpPortTakesServicesFromTheKernelAndGivesThemBack) {

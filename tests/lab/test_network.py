@@ -56,3 +56,8 @@ def test_two_workers(lab, new_director):
     nothing_lost(director, lab, before, NAMES)
     workers = director.json("stats")["workers"]
     assert len(workers) == 2 and all(worker["packets_in"] > 500 for worker in workers), workers
+
+
+def test_what_veth_needs_is_said_once(director):
+    lines = [line for line in director.log().splitlines() if "ethtool -K PEER tx off" in line]
+    assert len(lines) == 1 and "warning: on a veth pair: wan (wan), lan (lan)" in lines[0], lines

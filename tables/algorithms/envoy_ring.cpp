@@ -56,7 +56,8 @@ class EnvoyRingPlacement final : public Placement {
 };
 
 Result<PlacementPtr> build_envoy_ring(PlacementRequest request) {
-  const auto& [options, nodes] = std::tie(request.options, request.nodes);
+  const PlacementOptions& options = request.options;
+  const std::vector<Node>& nodes = request.nodes;
   if (options.ring_size_min == 0 || options.ring_size_min > options.ring_size_max ||
       options.ring_size_max > largest_ring || nodes.size() > options.ring_size_max) {
     return fail(ErrorKind::invalid,

@@ -27,6 +27,7 @@ using SipDigest = std::array<std::uint8_t, 8>;
 // What is scored of a node: the bytes of the address that its name is, else the name.
 [[nodiscard]] std::vector<std::uint8_t> glb_identity(std::string_view name);
 
+// `identity` has at most 64 bytes.
 [[nodiscard]] std::uint64_t glb_score(const SipKey& seed, const SipDigest& row_seed,
                                       std::span<const std::uint8_t> identity);
 

@@ -6,7 +6,7 @@
 #include "tables/algorithms/algorithms.h"
 #include "tables/algorithms/members_of_nodes.h"
 #include "tables/algorithms/replica_list.h"
-#include "tables/rendezvous.h"
+#include "tables/members.h"
 
 namespace guideway {
 namespace {
@@ -40,6 +40,7 @@ class GuidewayPlacement final : public Placement {
 };
 
 Result<PlacementPtr> build_guideway(PlacementRequest request) {
+  if (auto checked = check_row_count(request.options.rows); !checked) return tl::unexpected(checked.error());
   Seating before = empty_seating(request.options.seed, request.options.rows);
   if (const auto* last = dynamic_cast<const GuidewayPlacement*>(request.before)) before = last->seating();
   const std::vector<BackendState> states(before.members.size(), BackendState::active);

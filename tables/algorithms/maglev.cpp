@@ -7,6 +7,7 @@
 #include "tables/algorithms/algorithms.h"
 #include "tables/algorithms/members_of_nodes.h"
 #include "tables/algorithms/replica_list.h"
+#include "tables/members.h"
 
 namespace guideway {
 namespace {
@@ -37,6 +38,7 @@ class MaglevPlacement final : public Placement {
 };
 
 Result<PlacementPtr> build_maglev(PlacementRequest request) {
+  if (auto checked = check_row_count(request.options.rows); !checked) return tl::unexpected(checked.error());
   auto seating =
       deal(empty_seating(request.options.seed, request.options.rows), {}, members_of(request.nodes));
   if (!seating) return tl::unexpected(seating.error());

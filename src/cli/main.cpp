@@ -93,8 +93,12 @@ const Parameter* file_of(const Arguments& arguments) {
   return nullptr;
 }
 
+bool needs_no_site(const Command& command) {
+  return command.reach == Reach::local || command.reach == Reach::client;
+}
+
 Result<json> ask_files(const CommandLine& line, const Arguments& arguments) {
-  const bool no_site = arguments.command->reach == Reach::local;
+  const bool no_site = needs_no_site(*arguments.command);
   auto context =
       no_site ? OfflineContext::without_site(line.director) : OfflineContext::open(line.site, line.director);
   if (!context) return tl::unexpected<Error>(context.error());
@@ -154,7 +158,7 @@ int run(const CommandLine& line) {
     arguments->input = std::move(*text);
   }
   if (line.site.empty() && arguments->has("wait")) return drain_and_wait(line, *arguments);
-  const bool offline = !line.site.empty() || arguments->command->reach == Reach::local;
+  const bool offline = !line.site.empty() || needs_no_site(*arguments->command);
   const auto answer = offline ? ask_files(line, *arguments)
                               : ask_daemon(line, *arguments, file == nullptr ? nullptr : &arguments->input);
   if (!answer) return refuse(line, answer.error());

@@ -29,6 +29,10 @@ Result<json> run_command(Context& context, const Arguments& arguments) {
     return fail(ErrorKind::usage, "`" + command.name() + "` is a question to a running director", {},
                 "leave out --site");
   }
+  if (command.reach == Reach::client && context.live() != nullptr) {
+    return fail(ErrorKind::usage, "`" + command.name() + "` is no work for a director", {},
+                "ask `guideway " + command.name() + "` on any host; it needs no daemon");
+  }
   // Handlers use the JSON library, which throws on a wrong type: a mistake of ours, told as one.
   try {
     return command.handler(context, arguments);

@@ -6,13 +6,16 @@
 #include "command/backend_commands.h"
 #include "command/change_answer.h"
 #include "command/check.h"
+#include "command/compare_commands.h"
 #include "command/explain.h"
 #include "command/health_commands.h"
 #include "command/pool_commands.h"
 #include "command/service_commands.h"
+#include "command/simulate_command.h"
 #include "command/site_commands.h"
 #include "command/status_commands.h"
 #include "command/table_commands.h"
+#include "command/vectors_command.h"
 
 namespace guideway {
 namespace {
@@ -348,6 +351,50 @@ std::vector<Command> view_verbs() {
        {},
        diff_table,
        render_diff},
+  };
+}
+
+std::vector<Command> placement_verbs() {
+  return {
+      {"table",
+       "compare",
+       {},
+       {{"backends", Kind::number, "N", "how many, of weight 100; 10 when left out"},
+        {"weights", Kind::text, "W,W,...", "their weights, in turn"},
+        {"keys", Kind::number, "K", "keys to place; 100000 when left out"},
+        {"change", Kind::text, "CHANGE",
+         "add, remove:NAME or weight:NAME=W; the last one goes when left out"},
+        {"algorithm", Kind::text, "NAME,...", "only these"},
+        {"rows", Kind::number, "M", "rows of dealt tables, a prime; 65537 when left out"},
+        {"seed", Kind::seed, "SEED", "the hash's seed; 0 when left out"},
+        {"plot", Kind::file, "FILE", "draw shares and movement as SVG; only replaces an older plot"},
+        {"lesson", Kind::text, "NAME",
+         "a published observation worked out anew, instead; `list` names them"}},
+       "placement algorithms side by side: shares, what a change moves, cost",
+       Effect::read,
+       Reach::client,
+       false,
+       {},
+       compare_algorithms,
+       render_comparison,
+       "Backends are called b01, b02 and so on; one that comes follows the last."},
+      {"table",
+       "vectors",
+       {{"KIND", Kind::word, "deal|flow|log2|ranking|rows", "one file; all when left out", true}},
+       {},
+       "golden vectors of the routing contract, as this program answers them",
+       Effect::read,
+       Reach::client,
+       false,
+       {},
+       answer_vectors,
+       render_vectors,
+       "Compare the output with the file of the same name in tests/vectors, or with another implementation."},
+  };
+}
+
+std::vector<Command> health_verbs() {
+  return {
       {"health",
        "list",
        {},
@@ -375,9 +422,32 @@ std::vector<Command> view_verbs() {
   };
 }
 
+std::vector<Command> simulation_verbs() {
+  return {
+      {"simulate",
+       "",
+       {},
+       {{"backends", Kind::number, "N", "size of the pool, 4 to 1000; 100 when left out"},
+        {"scenario", Kind::word, "churn|several|drains|rolling|flaps", "only this one"},
+        {"rows", Kind::number, "M", "rows of the table, a prime; 65537 when left out"},
+        {"steps", Kind::number, "N", "changes that count, behind 20 that do not; 40 when left out"},
+        {"seed", Kind::seed, "SEED", "of the changes and of the rows; 1 when left out"}},
+       "how many connections break while a pool changes, by rule",
+       Effect::read,
+       Reach::client,
+       false,
+       {},
+       simulate_rules,
+       render_simulation,
+       "A model without packets: this rule with one, two and three hops beside Maglev dealt anew and GLB's "
+       "rule. All scenarios together take about a minute."},
+  };
+}
+
 std::vector<Command> build() {
   std::vector<Command> out;
-  for (auto group : {view_verbs, service_verbs, pool_verbs, backend_verbs, site_verbs}) {
+  for (auto group : {view_verbs, placement_verbs, health_verbs, service_verbs, pool_verbs, backend_verbs,
+                     site_verbs, simulation_verbs}) {
     for (Command& command : group()) out.push_back(std::move(command));
   }
   return out;

@@ -34,6 +34,7 @@ enum class Kind : std::uint8_t {
   check,     // "tcp:80", "http:8080/healthz", "none"
   word,      // one of the words in `value`
   flag,      // no value
+  text,      // read by the handler alone
   file,      // read by the client; the text is Arguments::input
   command,   // the rest of the line
 };
@@ -53,6 +54,7 @@ enum class Reach : std::uint8_t {
   any,     // a daemon, or anybody with the site's file
   daemon,  // only a running director
   local,   // needs no site: answered by the client itself
+  client,  // as local, and too much work for a director
 };
 
 using Handler = Result<nlohmann::json> (*)(Context& context, const Arguments& arguments);

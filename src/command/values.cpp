@@ -195,6 +195,7 @@ Result<void> validate(const Parameter& parameter, std::string_view text) {
     case Kind::word:
       return check_word(parameter, text);
     case Kind::flag:
+    case Kind::text:
     case Kind::file:
     case Kind::command:
       break;

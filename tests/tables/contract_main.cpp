@@ -9,12 +9,14 @@
 #include <span>
 #include <string>
 
-#include "tests/tables/contract_answer.h"
+#include "command/golden_vectors.h"
 
 namespace {
 
+using guideway::answered;
 using guideway::contract_answer;
 using guideway::Json;
+using guideway::vectors_text;
 
 void answer_lines() {
   for (std::string line; std::getline(std::cin, line);) {
@@ -23,20 +25,10 @@ void answer_lines() {
   }
 }
 
-// One line each for what, input and expect, so that a difference shows which case changed.
 void write_file(const std::string& path) {
-  Json file = Json::parse(std::ifstream(path));
-  const std::string kind = file.at("kind");
+  const Json file = Json::parse(std::ifstream(path));
   std::ofstream out(path);
-  out << "{\n\"what\": " << file.at("what").dump() << ",\n\"kind\": \"" << kind << "\",\n\"cases\": [";
-  const char* separator = "\n";
-  for (const Json& entry : file.at("cases")) {
-    const Json& input = entry.at("input");
-    out << separator << "{\"what\": " << entry.at("what").dump() << ",\n \"input\": " << input.dump()
-        << ",\n \"expect\": " << contract_answer(kind, input).dump() << "}";
-    separator = ",\n";
-  }
-  out << "\n]\n}\n";
+  out << vectors_text(answered(file));
   if (!out.flush()) throw std::runtime_error(fmt::format("{}: cannot be written", path));
 }
 

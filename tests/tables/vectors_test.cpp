@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "command/golden_vectors.h"
 #include "tables/log2_table.h"
-#include "tests/tables/contract_answer.h"
 
 namespace guideway {
 namespace {
@@ -24,6 +24,20 @@ TEST(Vectors, EveryCaseIsMet) {
     }
   }
   EXPECT_EQ(files, 5U) << "flow, log2, deal, ranking, rows";
+}
+
+// What `guideway table vectors` prints, byte for byte.
+TEST(Vectors, TheProgramPrintsTheFiles) {
+  std::size_t files = 0;
+  for (const VectorQuestions& questions : vector_questions()) {
+    EXPECT_EQ(questions.text.find("expect"), std::string_view::npos)
+        << "answers are worked out, not built in";
+    std::ifstream file(std::string(GUIDEWAY_VECTORS "/") + std::string(questions.kind) + ".json");
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_EQ(vectors_text(answered(Json::parse(questions.text))), text) << questions.kind;
+    ++files;
+  }
+  EXPECT_EQ(files, 5U);
 }
 
 // 2^T <= y^(2^32) < 2^(T+1) for y = 1 + i/1024, told apart by an interval that never rounds the wrong way.

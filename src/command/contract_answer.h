@@ -1,6 +1,6 @@
-// Contract answer: what the implementation says to a question put as JSON.
-// Why: the golden vectors, their generator and the comparison with the Python reference all put the same
-//      questions; this is the one place that turns JSON into calls of libguideway.
+// Contract answer: what libguideway says to a question about routing contract 1 put as JSON.
+// Why: the golden vectors, their generator, `table vectors` and the comparison with the Python reference all put the
+//      same questions; this is the one place that turns JSON into calls of libguideway.
 // Not: checks of the question; a malformed one throws.
 #pragma once
 

@@ -1,4 +1,4 @@
-#include "tests/tables/contract_answer.h"
+#include "command/contract_answer.h"
 
 #include <fmt/format.h>
 

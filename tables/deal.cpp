@@ -4,6 +4,7 @@
 //       old seating says is translated first, so that a member that left is no_member everywhere.
 // Cost: a few passes over the rows plus the walk of maglev.h.
 #include <algorithm>
+#include <optional>
 
 #include "guideway/placement.h"
 #include "tables/maglev.h"
@@ -109,9 +110,9 @@ void free_above_quota(Dealing& dealing) {
 // Item 5 with everybody healthy: holder, former, then by ranking, the first that is active.
 void recall_first_hops(Dealing& dealing, std::span<const BackendState> states) {
   const Seating& before = dealing.before;
-  std::vector<bool> active(states.size());
+  std::vector<std::uint8_t> active(states.size());
   for (std::size_t i = 0; i < states.size(); ++i) active[i] = states[i] == BackendState::active;
-  const Rendezvous stand_ins(before.members, before.seed, active);
+  std::optional<Rendezvous> stand_ins;  // made when the first row asks: most deals have none that does
 
   for (std::uint32_t row = 0; row < before.row_count; ++row) {
     const MemberIndex holder = before.holder[row], former = before.former[row];
@@ -122,7 +123,8 @@ void recall_first_hops(Dealing& dealing, std::span<const BackendState> states) {
     } else if (former != no_member && active[former]) {
       first = former;
     } else {
-      first = stand_ins.best(row);
+      if (!stand_ins) stand_ins.emplace(Rendezvous(before.members, before.seed), active, std::uint8_t{1});
+      first = stand_ins->best(row);
     }
     dealing.first_before[row] = dealing.now(first);
   }

@@ -5,13 +5,6 @@
 namespace guideway {
 namespace {
 
-template <class Property>
-std::vector<bool> members_that(std::span<const MemberStatus> status, Property property) {
-  std::vector<bool> set(status.size());
-  for (std::size_t i = 0; i < status.size(); ++i) set[i] = property(status[i]);
-  return set;
-}
-
 // The members named for a row so far, in order, without repeats.
 struct Named {
   std::array<MemberIndex, 4> member{};
@@ -19,54 +12,78 @@ struct Named {
 
   [[nodiscard]] std::span<const MemberIndex> view() const { return {member.data(), count}; }
   void add(MemberIndex candidate) {
-    const auto names = view();
-    if (candidate == no_member || std::find(names.begin(), names.end(), candidate) != names.end()) return;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (member[i] == candidate) return;
+    }
     member[count++] = candidate;
   }
 };
 
 }  // namespace
 
-Hops::Hops(const Seating& seating, std::span<const MemberStatus> status, const HopRules& rules)
+StandbyOfMember standby_of(std::span<const Member> members, std::span<const MemberStatus> status,
+                           const HopRules& rules) {
+  const std::vector<bool> takes_new = takes_new_flows(members, status, rules);
+  StandbyOfMember standby(std::size_t{no_member} + 1);
+  for (std::size_t i = 0; i < status.size(); ++i) {
+    standby[i] =
+        static_cast<std::uint8_t>((takes_new[i] ? Standby::takes_new : 0) |
+                                  (status[i].state != BackendState::disabled ? Standby::enabled : 0) |
+                                  (status[i].health == Health::down ? Standby::down : 0));
+  }
+  return standby;
+}
+
+Hops::Hops(const Seating& seating, std::span<const MemberStatus> status, const HopRules& rules,
+           const ReachVariant& reach)
     : seating_(seating),
       hops_(std::clamp<std::uint32_t>(rules.hops, 1, 3)),
-      takes_new_(takes_new_flows(seating.members, status, rules)),
-      enabled_(members_that(status, [](const MemberStatus& s) { return s.state != BackendState::disabled; })),
-      down_(members_that(status, [](const MemberStatus& s) { return s.health == Health::down; })),
-      stand_ins_(seating.members, seating.seed, takes_new_),
-      reserves_(seating.members, seating.seed, enabled_) {}
+      standby_(standby_of(seating.members, status, rules)),
+      everybody_(seating.members, seating.seed, reach),
+      stand_ins_(everybody_, standby_, Standby::takes_new),
+      reserves_(everybody_, standby_, Standby::enabled) {}
 
 MemberIndex Hops::first(std::uint32_t row) const {
   const MemberIndex holder = seating_.holder[row], former = seating_.former[row];
-  if (holder != no_member && takes_new_[holder]) return holder;
-  if (former != no_member && takes_new_[former]) return former;
+  if (standby_[holder] & Standby::takes_new) return holder;
+  if (standby_[former] & Standby::takes_new) return former;
   return stand_ins_.best(row);
 }
 
-Row Hops::row(std::uint32_t row) const {
+void Hops::write(std::uint32_t row, Row& out) const {
   Named named;
   const MemberIndex first = this->first(row);
-  named.add(first);
+  if (first != no_member) named.add(first);
+  const std::size_t pinned = named.count;
   for (const MemberIndex member : {seating_.holder[row], seating_.former[row]}) {
-    if (member != no_member && enabled_[member]) named.add(member);
+    if (standby_[member] & Standby::enabled) named.add(member);
   }
 
-  const std::size_t pinned = first == no_member ? 0 : 1;
-  const auto up = [this](MemberIndex member) { return !down_[member]; };
-  const bool room = named.count < hops_ ||
-                    !std::all_of(named.member.begin() + pinned, named.member.begin() + named.count, up);
-  if (room) named.add(reserves_.best(row, named.view()));
-  std::stable_partition(named.member.begin() + pinned, named.member.begin() + named.count, up);
+  const auto is_down = [this](MemberIndex member) { return (standby_[member] & Standby::down) != 0; };
+  bool any_down = false;  // behind the first
+  for (std::size_t i = pinned; i < named.count; ++i) any_down |= is_down(named.member[i]);
+  if (named.count < hops_ || any_down) {
+    const MemberIndex reserve = reserves_.best(row, named.view());
+    if (reserve != no_member) {
+      any_down |= is_down(reserve);
+      named.add(reserve);
+    }
+  }
+  if (any_down) {
+    std::stable_partition(named.member.begin() + pinned, named.member.begin() + named.count,
+                          [&](MemberIndex member) { return !is_down(member); });
+  }
 
-  Row out;
-  std::copy_n(named.member.begin(), std::min<std::size_t>(named.count, hops_), out.hop.begin());
+  for (std::size_t i = 0; i < out.hop.size(); ++i) {
+    out.hop[i] = i < std::min<std::size_t>(named.count, hops_) ? named.member[i] : no_member;
+  }
   out.takes_new = first == no_member ? 0 : 1;
-  return out;
 }
 
-bool Hops::has_down_behind_first(const Row& row) const {
-  return std::any_of(row.hop.begin() + row.takes_new, row.hop.end(),
-                     [this](MemberIndex member) { return member != no_member && down_[member]; });
+std::vector<Row> Hops::rows() const {
+  std::vector<Row> rows(seating_.row_count);
+  for (std::uint32_t row = 0; row < seating_.row_count; ++row) write(row, rows[row]);
+  return rows;
 }
 
 }  // namespace guideway

@@ -16,28 +16,39 @@
 
 namespace guideway {
 
+// What decides about a member's place among the hops, as bits.
+struct Standby {
+  static constexpr std::uint8_t takes_new = 1, enabled = 2, down = 4;
+};
+
+// A set of those bits for every MemberIndex there can be, none for no_member: rows are read without asking whether
+// there is anybody.
+using StandbyOfMember = std::vector<std::uint8_t>;
+[[nodiscard]] StandbyOfMember standby_of(std::span<const Member> members,
+                                         std::span<const MemberStatus> status, const HopRules& rules);
+
 class Hops {
  public:
   // The seating must outlive this.
-  Hops(const Seating& seating, std::span<const MemberStatus> status, const HopRules& rules);
+  Hops(const Seating& seating, std::span<const MemberStatus> status, const HopRules& rules,
+       const ReachVariant& reach = fastest_reach());
 
-  [[nodiscard]] Row row(std::uint32_t row) const;
+  // Writes in place: a row put together elsewhere would be read back before its halves have arrived.
+  void write(std::uint32_t row, Row& out) const;
+  [[nodiscard]] std::vector<Row> rows() const;
 
-  [[nodiscard]] bool takes_new(MemberIndex member) const { return takes_new_[member]; }
-  [[nodiscard]] bool disabled(MemberIndex member) const { return !enabled_[member]; }
-  [[nodiscard]] bool down(MemberIndex member) const { return down_[member]; }
-
-  // True if a hop behind the first of a finished row is down, so that members the cut hid may come forward.
-  [[nodiscard]] bool has_down_behind_first(const Row& row) const;
+  [[nodiscard]] const StandbyOfMember& standby() const { return standby_; }
+  [[nodiscard]] const Rendezvous& everybody() const { return everybody_; }
 
  private:
   [[nodiscard]] MemberIndex first(std::uint32_t row) const;
 
   const Seating& seating_;
   std::uint32_t hops_;
-  std::vector<bool> takes_new_, enabled_, down_;  // [members]
-  Rendezvous stand_ins_;                          // those that take new flows
-  Rendezvous reserves_;                           // those that are not disabled
+  StandbyOfMember standby_;
+  Rendezvous everybody_;
+  Rendezvous stand_ins_;  // those that take new flows
+  Rendezvous reserves_;   // those that are not disabled
 };
 
 }  // namespace guideway

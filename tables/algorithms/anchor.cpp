@@ -10,7 +10,7 @@
 
 #include "tables/algorithms/algorithms.h"
 #include "tables/algorithms/buckets.h"
-#include "tables/reach.h"
+#include "tables/mix.h"
 
 namespace guideway {
 namespace {

@@ -9,7 +9,7 @@
 #include "tables/algorithms/algorithms.h"
 #include "tables/algorithms/balance.h"
 #include "tables/algorithms/replica_list.h"
-#include "tables/reach.h"
+#include "tables/mix.h"
 
 namespace guideway {
 namespace {

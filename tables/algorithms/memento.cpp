@@ -9,7 +9,7 @@
 #include "tables/algorithms/algorithms.h"
 #include "tables/algorithms/buckets.h"
 #include "tables/algorithms/jump.h"
-#include "tables/reach.h"
+#include "tables/mix.h"
 
 namespace guideway {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "tables/algorithms/algorithms.h"
 #include "tables/algorithms/hash_ring.h"
-#include "tables/reach.h"
+#include "tables/mix.h"
 #include "tables/xxh3.h"
 
 namespace guideway {

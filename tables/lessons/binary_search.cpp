@@ -5,7 +5,7 @@
 #include "tables/algorithms/ketama.h"
 #include "tables/lessons/figures.h"
 #include "tables/lessons/lessons.h"
-#include "tables/reach.h"
+#include "tables/mix.h"
 
 #include <fmt/format.h>
 

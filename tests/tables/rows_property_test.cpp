@@ -1,12 +1,9 @@
 // What the rows keep in every pool, state and health (contract 1, items 4 to 7).
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
-#include <random>
 
-#include "tables/rendezvous.h"
 #include "tests/tables/pool_story.h"
 
 namespace guideway {
@@ -130,72 +127,6 @@ RC_GTEST_PROP(RowsProperty, TheSiteDigestKnowsNoHealth, ()) {
   for (const BackendState state : story.states()) all_up.push_back({.state = state, .health = Health::up});
   RC_ASSERT(site_digest(seating, story.states(), {}) ==
             rows_digest(build_rows(seating, all_up, {}), seating.members));
-}
-
-RC_GTEST_PROP(RendezvousProperty, TheBestIsTheFirstOfTheRanking, ()) {
-  const auto count = *rc::gen::inRange<std::size_t>(1, 60);
-  std::vector<Member> members;
-  for (std::size_t i = 0; i < count; ++i) {
-    members.push_back({fmt::format("m{:02}", i), *rc::gen::element(1U, 2U, 100U, 101U, 999U, 65535U)});
-  }
-  const auto seed = *rc::gen::arbitrary<std::uint64_t>();
-  std::vector<bool> takes_part;
-  for (std::size_t i = 0; i < count; ++i) takes_part.push_back(*rc::gen::inRange(0, 4) != 0);
-  const Rendezvous everybody(members, seed), some(members, seed, takes_part);
-  for (std::uint32_t row = 0; row < 200; ++row) {
-    const auto ranked = everybody.ranking(row);
-    RC_ASSERT(everybody.best(row) == ranked.front());
-    const std::span<const MemberIndex> left_out(ranked.data(), std::min<std::size_t>(3, count));
-    const auto next = std::find_if(ranked.begin() + static_cast<std::ptrdiff_t>(left_out.size()),
-                                   ranked.end(), [&](MemberIndex m) { return takes_part[m]; });
-    RC_ASSERT(some.best(row, left_out) == (next == ranked.end() ? no_member : *next));
-  }
-}
-
-TEST(Reach, EveryVariantFindsTheSameBlocks) {
-  std::mt19937_64 random(11);
-  ASSERT_STREQ(reach_variants().front().name, "plain");
-  const FindInReach plain = reach_variants().front().find;
-  std::vector<std::uint64_t> name_hash(20 * reach_block), weight(name_hash.size());
-  std::size_t found = 0;
-  for (int round = 0; round < 20'000; ++round) {
-    for (std::uint64_t& hash : name_hash) hash = random();
-    for (std::uint64_t& w : weight) w = random() % 3 == 0 ? 65535 : random() % 100;
-    const ReachCandidates candidates{name_hash.data(), weight.data(), name_hash.size()};
-    const std::size_t begin = random() % 20 * reach_block;
-    const std::uint64_t row_mix = random(), reach = (reach_everything - random() % 2) >> (random() % 49);
-    const std::size_t block = plain(candidates, begin, row_mix, reach);
-    found += block < candidates.count;
-    for (const ReachVariant& variant : reach_variants()) {
-      ASSERT_EQ(variant.find(candidates, begin, row_mix, reach), block)
-          << variant.name << ", round " << round;
-    }
-  }
-  EXPECT_GT(found, 5'000U);
-  EXPECT_LT(found, 19'000U);
-}
-
-// The bound that spares the logarithm must never spare a winner, nor the chords turn the order of the draws.
-TEST(Rendezvous, TheLogarithmFallsAsTheDrawGrows) {
-  std::mt19937_64 random(7);
-  for (int i = 0; i < 1'000'000; ++i) {
-    const std::uint64_t draw = random() >> (i % 64);
-    const std::uint64_t step = random() >> (i % 63);
-    const std::uint64_t larger = draw > ~step ? ~std::uint64_t{0} : draw + step;
-    ASSERT_LE(draw_distance(larger), draw_distance(draw)) << draw << ' ' << larger;
-  }
-  EXPECT_EQ(draw_distance(0), std::uint64_t{1} << 38);
-  EXPECT_GE(draw_distance(~std::uint64_t{0}), 1U);
-}
-
-TEST(Rendezvous, SharesFollowTheWeights) {
-  const std::vector<Member> members{{"a", 1}, {"b", 2}, {"c", 5}};
-  const Rendezvous everybody(members, 1);
-  std::array<double, 3> won{};
-  constexpr std::uint32_t row_count = 200'000;
-  for (std::uint32_t row = 0; row < row_count; ++row) ++won[everybody.best(row)];
-  // Five standard deviations of the largest.
-  for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(won[i] / row_count, members[i].weight / 8.0, 0.006) << i;
 }
 
 }  // namespace

@@ -18,11 +18,17 @@ struct extension {
   __be16 fragment_offset; /* of a fragment header */
 };
 
-/* Where the walk over IPv6 extension headers ends: offset << 16 | a fragment << 8 | protocol. It stops at the first
- * header that is no extension, and at one that lies too far in. A global function, as link_header is. */
+/* What the walk over IPv6 extension headers answers: the offset where it ends << 16 | these | the protocol there. */
+enum {
+  WALKED_FRAGMENT = 0x100,       /* a fragment, the first one too */
+  WALKED_LATER_FRAGMENT = 0x200, /* one that does not begin with the L4 header */
+};
+
+/* It stops at the first header that is no extension, and at one that lies too far in. A global function, as
+ * link_header is. */
 __noinline __u32 walk_extensions(struct xdp_md* ctx, __u32 offset, __u32 protocol) {
   const struct packet p = packet_of(ctx);
-  bool fragment = false;
+  __u32 fragment = 0; /* offset << 3 | more to come */
   protocol &= 0xff;
 #pragma unroll
   for (int i = 0; i < GW_EXTENSION_HEADERS_MAX; ++i) {
@@ -32,14 +38,15 @@ __noinline __u32 walk_extensions(struct xdp_md* ctx, __u32 offset, __u32 protoco
     const struct extension* extension = at(&p, offset, sizeof(*extension));
     if (!extension) break;
     if (protocol == IPPROTO_FRAGMENT) {
-      if (extension->fragment_offset & bpf_htons(0xfff9)) fragment = true;
+      fragment |= bpf_ntohs(extension->fragment_offset) & 0xfff9;
       offset += 8;
     } else {
       offset += (extension->length + 1u) * 8;
     }
     protocol = extension->next;
   }
-  return offset << 16 | (fragment ? 0x100 : 0) | protocol;
+  return offset << 16 | (fragment ? WALKED_FRAGMENT : 0) | (fragment > 1 ? WALKED_LATER_FRAGMENT : 0) |
+         protocol;
 }
 
 static __always_inline enum verdict open_inner(struct xdp_md* ctx, const struct packet* p,
@@ -80,7 +87,7 @@ static __always_inline enum verdict open_inner(struct xdp_md* ctx, const struct 
   if (t->inner_v6) {
     const __u32 found = walk_extensions(ctx, in->l4, in->protocol);
     in->l4 = found >> 16;
-    in->fragment = found & 0x100;
+    in->fragment = found & WALKED_FRAGMENT;
     in->protocol = (__u8)found;
   }
   return GO_ON;

@@ -129,13 +129,15 @@ static __always_inline bool is_icmp_error(const struct packet* p, const struct t
 
 /* An error quotes the head of a packet from the service address to the client. Its flow, seen from the client, is
  * the quote turned round; false if the quote is not TCP. */
-static __always_inline bool quoted_flow(const struct packet* p, const struct tunnel* t,
+static __always_inline bool quoted_flow(struct xdp_md* ctx, const struct packet* p, const struct tunnel* t,
                                         const struct inner* in, struct bpf_sock_tuple* tuple) {
   const __u32 quote = in->l4 + 8;
   if (t->inner_v6) {
     const struct ipv6hdr* ip = at(p, quote, sizeof(*ip));
-    if (!ip || ip->version != 6 || ip->nexthdr != IPPROTO_TCP) return false;
-    const __be16* ports = at(p, quote + sizeof(*ip), 4);
+    if (!ip || ip->version != 6) return false;
+    const __u32 found = walk_extensions(ctx, quote + sizeof(*ip), ip->nexthdr);
+    if ((__u8)found != IPPROTO_TCP || found & WALKED_LATER_FRAGMENT) return false;
+    const __be16* ports = at(p, found >> 16, 4);
     if (!ports) return false;
     __builtin_memcpy(tuple->ipv6.saddr, &ip->daddr, 16);
     __builtin_memcpy(tuple->ipv6.daddr, &ip->saddr, 16);
@@ -159,7 +161,7 @@ static __always_inline enum verdict look_up_quote(struct xdp_md* ctx, const stru
                                                   const struct tunnel* t, const struct inner* in,
                                                   struct gw_counters* c) {
   struct bpf_sock_tuple tuple = {};
-  if (!quoted_flow(p, t, in, &tuple)) {
+  if (!quoted_flow(ctx, p, t, in, &tuple)) {
     c->deliver_not_tcp++;
     return DELIVER;
   }

@@ -57,6 +57,54 @@ TEST_P(SecondChanceTest, SendsUnknownFlowsOn) {
   check(v6_cases);
 }
 
+// The chain of headers that a quote carries: who knows the flow decides, as without it.
+TEST_P(SecondChanceTest, ErrorsFollowTheirFlowThroughAQuotesExtensionHeaders) {
+  const Gue one{v6_in_ip, {peer}};
+  Gue next = one;
+  next.next = 1;
+  const Connection connection = connect_to(service6, 8080, client6);
+  const auto options = [](std::uint8_t next_header) { return Bytes{next_header, 0} + hex("010400000000"); };
+  const Bytes first = hex("0600 0001 00000007"), atomic = hex("0600 0000 00000007"),
+              later = hex("0600 0008 00000007");
+  const auto chain = [&](std::uint8_t last) {
+    Bytes out;
+    for (int i = 0; i < 7; ++i) out = out + options(60);
+    return out + options(last);
+  };
+  const auto error = [&](std::uint8_t type, const Bytes& headers, std::uint16_t port) {
+    return inner6(hex("0200 0000 0000 0514") + ip({service6, client6, type}, headers + tcp(8080, port, ack)),
+                  icmp6);
+  };
+  struct Quote {
+    std::string description;
+    std::uint8_t type;  // of its first header
+    Bytes headers;
+    bool followed = true;
+  };
+  const std::vector<Quote> quotes = {
+      {"destination options", 60, options(6)},
+      {"hop-by-hop, routing, destination options", 0, options(43) + options(60) + options(6)},
+      {"eight headers", 60, chain(6)},
+      {"nine headers are nobody's", 60, options(60) + chain(6), false},
+      {"an atomic fragment", 44, atomic},
+      {"a first fragment", 44, first},
+      {"a later fragment has no ports", 44, later, false},
+      {"options before UDP", 60, options(17), false},
+  };
+  for (const Quote& q : quotes) {
+    const Bytes known = error(q.type, q.headers, connection.client_port);
+    const Bytes alien = error(q.type, q.headers, static_cast<std::uint16_t>(connection.client_port ^ 1));
+    if (!q.followed) {
+      check({{q.description, to4(one, known), "deliver_not_tcp", ethernet(known)}});
+      continue;
+    }
+    check({{q.description + ", about a connection of this host", to4(one, known), "deliver_icmp_error",
+            ethernet(known)},
+           {q.description + ", about another backend's", to4(one, alien), "forward_icmp_error",
+            to4(next, alien, {self, peer, udp_})}});
+  }
+}
+
 TEST_P(SecondChanceTest, DeliversWhatNoOtherBackendWants) {
   const Gue one{ipip, {peer}}, one6{v6_in_ip, {peer}};
   const Bytes quote_udp = hex("0303 0000 0000 0000") + ip({service, client, udp_}, udp(53, 40000, {}));

@@ -64,11 +64,6 @@ tl::unexpected<Error> cannot_attach(const Interface& interface, Mode mode, int e
   return fail(ErrorKind::refused, std::move(what), interface.name, std::move(next));
 }
 
-struct Attached {
-  std::uint32_t mode_flags = 0;
-  bool multi_buffer = false;
-};
-
 // 0, or the reason as errno has it. Never in place of another program.
 int attach_program(const Interface& interface, int program, std::uint32_t mode_flags) {
   return -bpf_xdp_attach(static_cast<int>(interface.index), program, mode_flags | XDP_FLAGS_UPDATE_IF_NOEXIST,
@@ -85,23 +80,27 @@ int exchange_program(const Interface& interface, const Running& running, int pro
 }
 
 // Native first; a driver that asks for programs that know frames of several buffers gets one, with the same
-// maps.
-Result<Attached> attach_xdp(const Interface& interface, Mode mode, const Program& program, const Maps& maps,
-                            std::uint16_t port) {
+// maps. The record says what goes on before it does: it must be right if the agent is killed right after.
+Result<void> attach_xdp(const Interface& interface, Mode mode, const Program& program, const Maps& maps,
+                        gw_record record) {
   int error = 0;
+  if (const auto done = maps.set_record(record); !done) return done;
   if (mode != Mode::generic) {
     error = attach_program(interface, program.receive(), XDP_FLAGS_DRV_MODE);
-    if (error == 0) return Attached{XDP_FLAGS_DRV_MODE, false};
+    if (error == 0) return {};
     if (error == ERANGE || error == EOPNOTSUPP) {
-      const auto other = Program::load({.udp_port = port, .multi_buffer = true, .maps = &maps});
-      if (other && attach_program(interface, other->receive(), XDP_FLAGS_DRV_MODE) == 0)
-        return Attached{XDP_FLAGS_DRV_MODE, true};
+      const auto other = Program::load({.udp_port = record.udp_port, .multi_buffer = true, .maps = &maps});
+      record.multi_buffer = 1;
+      if (const auto done = maps.set_record(record); !done) return done;
+      if (other && attach_program(interface, other->receive(), XDP_FLAGS_DRV_MODE) == 0) return {};
+      record.multi_buffer = 0;
+      if (const auto done = maps.set_record(record); !done) return done;
     }
     if (mode == Mode::native || error == EBUSY || error == EEXIST)
       return cannot_attach(interface, mode, error);
   }
   error = attach_program(interface, program.receive(), XDP_FLAGS_SKB_MODE);
-  if (error == 0) return Attached{XDP_FLAGS_SKB_MODE, false};
+  if (error == 0) return {};
   return cannot_attach(interface, Mode::generic, error);
 }
 
@@ -134,18 +133,15 @@ Result<Change> attach(const Interface& interface, const Settings& settings) {
   record.kernel_types = program->kernel_types();
   record.local_is_given = settings.local.has_value();
   if (const auto done = maps->set_lists(*lists); !done) return tl::unexpected(done.error());
-  if (const auto done = maps->set_record(record); !done) return tl::unexpected(done.error());
-
-  const auto clsact_is_our = put_companion(interface, program->send_on());
-  if (!clsact_is_our) return tl::unexpected(clsact_is_our.error());
-  const auto attached = attach_xdp(interface, settings.mode.value_or(Mode::automatic), *program, *maps, port);
+  const auto clsact = put_companion(interface, program->send_on());
+  if (!clsact) return tl::unexpected(clsact.error());
+  record.clsact_is_our = *clsact != Clsact::foreign;
+  const auto attached =
+      attach_xdp(interface, settings.mode.value_or(Mode::automatic), *program, *maps, record);
   if (!attached) {
-    remove_companion(interface, *clsact_is_our);
+    remove_companion(interface, *clsact == Clsact::made);
     return tl::unexpected(attached.error());
   }
-  record.multi_buffer = attached->multi_buffer;
-  record.clsact_is_our = *clsact_is_our;
-  if (const auto done = maps->set_record(record); !done) return tl::unexpected(done.error());
   return Change::done;
 }
 
@@ -186,7 +182,8 @@ Result<void> detach(const Interface& interface) {
   const auto found = find_running(interface);
   if (!found) return tl::unexpected(found.error());
   if (!*found) {
-    if (remove_companion(interface, false)) return {};  // somebody took only the XDP program off
+    // Somebody took only the XDP program off, or an agent was killed halfway.
+    if (remove_companion(interface, true)) return {};
     return fail(ErrorKind::not_found, "the agent is not attached", interface.name,
                 "`guideway-agent status` lists where it is");
   }

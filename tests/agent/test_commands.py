@@ -100,12 +100,60 @@ def test_detach_keeps_what_others_put_there(rig, side):
     rig.tc("a", "qdisc del dev eth0 clsact")
 
 
-def test_a_qdisc_of_others_stays(rig):
+@pytest.mark.parametrize("side", ["ingress", "egress"])
+def test_a_qdisc_of_others_stays(rig, side):
+    """Also where they take their filter out of it later."""
     rig.tc("a", "qdisc add dev eth0 clsact")
+    rig.tc("a", f"filter add dev eth0 {side} prio 50 {OTHER}")
     rig.a.attach()
+    rig.tc("a", f"filter del dev eth0 {side} prio 50")
     rig.a.agent("detach", "eth0")
     assert "clsact" in rig.tc("a", "qdisc show dev eth0")
     rig.tc("a", "qdisc del dev eth0 clsact")
+
+
+def test_a_qdisc_that_nobody_uses_is_taken_over(rig):
+    """It is what an agent leaves that was killed in its first step."""
+    rig.tc("a", "qdisc add dev eth0 clsact")
+    rig.a.attach()
+    rig.a.agent("detach", "eth0")
+    assert "clsact" not in rig.tc("a", "qdisc show dev eth0")
+
+
+def test_an_attach_that_fails_leaves_the_qdisc_that_it_found(rig):
+    rig.tc("a", "qdisc add dev eth0 clsact")
+    steer = rig.a.program.parents[1] / "bpf" / "steer.bpf.o"
+    rig.net.run("a", ["ip", "link", "set", "eth0", "xdpdrv", "obj", steer, "sec", "xdp"])
+    try:
+        assert rig.a.agent("attach", "eth0", "--director", "10.77.0.2", "--service", "10.77.100.1", check=False).returncode == 1
+        assert "clsact" in rig.tc("a", "qdisc show dev eth0")
+        assert "send_on" not in rig.tc("a", "filter show dev eth0 ingress")
+    finally:
+        rig.net.ip("a", "link set eth0 xdpdrv off")
+        rig.tc("a", "qdisc del dev eth0 clsact")
+
+
+@pytest.mark.parametrize("verb", ["attach", "detach"])
+def test_killed_between_its_steps(rig, verb):
+    """Whatever message to the kernel is its last, the next attach and detach leave nothing."""
+    def agent(*words, tracer=()):
+        return rig.net.run("a", [*tracer, rig.a.program, *words], check=False)
+
+    attach = ["attach", "eth0", "--director", "10.77.0.2", "--service", "10.77.100.1"]
+    for last in range(1, 100):
+        if verb == "detach":
+            rig.a.agent(*attach)
+        killed = agent(*(attach if verb == "attach" else ["detach", "eth0"]),
+                       tracer=["strace", "-f", "-o", "/dev/null", "-e", "trace=sendto,sendmsg", "-e",
+                               f"inject=sendto,sendmsg:signal=KILL:when={last}"])
+        after = agent(*attach)
+        assert after.returncode == 0, (last, after.stderr)
+        agent("detach", "eth0")
+        assert "xdp" not in rig.net.run("a", ["ip", "link", "show", "eth0"]).stdout, last
+        assert "clsact" not in rig.tc("a", "qdisc show dev eth0"), last
+        if killed.returncode == 0:
+            break
+    assert killed.returncode == 0 and last > 3, "it was killed at each of its messages, and once at none"
 
 
 def test_another_kind_of_filter_at_our_priority(rig):
@@ -127,9 +175,7 @@ def test_half_taken_off_by_somebody(rig):
     assert rig.tc("a", "filter show dev eth0 ingress").count("send_on:[") == 1
     rig.net.ip("a", "link set eth0 xdp off")
     rig.a.agent("detach", "eth0")
-    assert "send_on" not in rig.tc("a", "filter show dev eth0 ingress")
-    if "clsact" in rig.tc("a", "qdisc show dev eth0"):
-        rig.tc("a", "qdisc del dev eth0 clsact")
+    assert "clsact" not in rig.tc("a", "qdisc show dev eth0")
 
 
 def test_frames_of_strangers_are_left_alone(rig):

@@ -8,6 +8,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "lab"))
 
+import ending  # noqa: E402
 from machines import Machines  # noqa: E402
 from namespaces import RUN_ROOT, Namespaces, process_start  # noqa: E402
 
@@ -30,6 +31,7 @@ def machines():
     program = BUILD / "src" / "agent" / "guideway-agent"
     if not program.exists():
         pytest.skip(f"not built: {program}")
+    ending.install()
     sweep()
     net = Namespaces(f"agent{os.getpid()}")
     net.records()
@@ -39,8 +41,9 @@ def machines():
         made.build()
         yield made
     finally:
-        made.close()
-        net.clean()
+        with ending.ignored():
+            made.close()
+            net.clean()
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@ import os
 
 import pytest
 
+import ending
 from lab import BUILD, Lab
 from namespaces import RUN_ROOT, process_start
 
@@ -19,6 +20,7 @@ def sweep():
 def lab():
     if os.geteuid() != 0:
         pytest.skip("the lab needs root, for network namespaces and eBPF")
+    ending.install()
     sweep()
     with Lab(f"test{os.getpid()}", BUILD) as lab:
         if lab.programs.missing():

@@ -70,7 +70,7 @@ def site_toml(backends=("b1", "b2", "b3"), rows=65537, flow_table=True):
     return out
 
 
-class Refused(Exception):
+class Refused(LabError):
     """The CLI did not do it: its exit code and its sentence."""
 
     def __init__(self, argv, code, text):
@@ -113,6 +113,7 @@ class Director:
             if time.monotonic() > end:
                 raise LabError(f"guidewayd does not answer on {self.socket}: {self.log()[-800:]}")
             time.sleep(0.02)
+        self.net.own_dpdk_folders("director")
         return self
 
     def stop(self):

@@ -4,14 +4,13 @@
         lab.up()
         lab.director().start()
 
-A lab cleans up after itself at the end of the `with`, at an exception, at SIGINT and SIGTERM, and at the next start
-of a lab of the same name; `keep()` leaves it.
+A lab cleans up after itself at the end of the `with`, at an exception, at a signal that asks the program to end, and
+at the next start of a lab of the same name; `keep()` leaves it.
 """
 import os
 import pathlib
-import signal
-import sys
 
+import ending
 import topology
 from director import Director
 from namespaces import LabError, Namespaces
@@ -52,15 +51,12 @@ class Lab:
     # -- life -----------------------------------------------------------------------------------------------
 
     def __enter__(self):
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+        ending.install()
         return self
 
     def __exit__(self, *_):
         if not self.kept:
-            # A second Ctrl-C must not leave half of it behind.
-            old = signal.signal(signal.SIGINT, signal.SIG_IGN)
             self.down()
-            signal.signal(signal.SIGINT, old)
 
     def keep(self):
         """Leaves the lab as it is; what has ended by now is no part of it."""
@@ -88,12 +84,13 @@ class Lab:
         self.agent(name).attach()
 
     def down(self):
-        present = self.net.present()
-        if (self.programs / "guideway-agent").exists():
-            for name in topology.BACKENDS:
-                if name in present:
-                    self.agent(name).detach()
-        self.net.clean()
+        with ending.ignored():
+            present = self.net.present()
+            if (self.programs / "guideway-agent").exists():
+                for name in topology.BACKENDS:
+                    if name in present:
+                        self.agent(name).detach()
+            self.net.clean()
 
     # -- what is in it --------------------------------------------------------------------------------------
 

@@ -15,7 +15,10 @@ import signal
 import subprocess
 import time
 
+import ending
+
 RUN_ROOT = pathlib.Path("/run/gw-lab")
+DPDK_ROOT = pathlib.Path("/run/dpdk")
 
 
 class LabError(Exception):
@@ -120,13 +123,13 @@ class Namespaces:
         if old is not None and old.alive():
             raise LabError(f"{name} runs already in lab {self.lab}")
         records = self.records()
-        with open(self.log(name), "ab") as file:
+        with ending.postponed(), open(self.log(name), "ab") as file:
             child = subprocess.Popen(self.argv(role, argv), stdin=subprocess.DEVNULL,
                                      stdout=stdout if stdout is not None else file, stderr=file,
                                      start_new_session=True, env=env)
-        process = Process(name, child.pid, process_start(child.pid), child)
-        self.processes[name] = process
-        records.joinpath(name).write_text(f"{process.pid} {process.start}\n")
+            process = Process(name, child.pid, process_start(child.pid), child)
+            self.processes[name] = process
+            records.joinpath(name).write_text(f"{process.pid} {process.start}\n")
         return process
 
     def log(self, name):
@@ -153,21 +156,34 @@ class Namespaces:
 
     # -- the end --------------------------------------------------------------------------------------------
 
+    def own_dpdk_folders(self, role):
+        """Notes the runtime folders of the DPDK processes there: one that is killed leaves its own."""
+        sockets = self.run(role, ["cat", "/proc/net/unix"]).stdout.split()
+        for folder in {pathlib.Path(word).parent for word in sockets if word.startswith(f"{DPDK_ROOT}/")}:
+            self.run_dir.joinpath(f"dpdk-{folder.name}").touch()
+
     def clean(self):
         """Ends the lab's processes, deletes its namespaces and its folder. Safe to call at any time, twice."""
-        if self.run_dir.exists():
-            running = [process for process in self.recorded() if process.alive()]
-            for process in running:
-                process.signal(signal.SIGTERM)
-            for process in running:
-                if not process.wait(3):
-                    process.kill()
-        for role in self.present():
-            command(["ip", "netns", "delete", self.name(role)], check=False)
-        shutil.rmtree(self.run_dir, ignore_errors=True)
-        self.processes.clear()
-        with contextlib.suppress(OSError):  # other labs are in it
-            RUN_ROOT.rmdir()
+        with ending.ignored():
+            if self.run_dir.exists():
+                self.end_processes()
+                for note in self.run_dir.glob("dpdk-*"):
+                    shutil.rmtree(DPDK_ROOT / note.name.removeprefix("dpdk-"), ignore_errors=True)
+            for role in self.present():
+                command(["ip", "netns", "delete", self.name(role)], check=False)
+            shutil.rmtree(self.run_dir, ignore_errors=True)
+            self.processes.clear()
+            with contextlib.suppress(OSError):  # other labs are in it
+                RUN_ROOT.rmdir()
+
+    def end_processes(self):
+        running = [process for process in self.recorded() if process.alive()]
+        for process in running:
+            process.signal(signal.SIGTERM)
+        end = time.monotonic() + 15  # a daemon under load closes its ports in seconds
+        for process in running:
+            if not process.wait(end - time.monotonic()):
+                process.kill()
 
 
 def command(argv, check=True, **options):

@@ -52,7 +52,10 @@ class Load:
         """Its report, after it ended by itself or, with stop, was asked to."""
         if stop:
             self.process.signal(signal.SIGTERM)
-        out = self.process.child.communicate(timeout=seconds)[0].decode()
+        try:
+            out = self.process.child.communicate(timeout=seconds)[0].decode()
+        except subprocess.TimeoutExpired:
+            raise LabError(f"{self.name} has not ended after {seconds} s") from None
         lines = [line for line in out.splitlines() if line.startswith("{")]
         if not lines:
             raise LabError(f"{self.name} ended without a report: {self.net.log(self.name).read_text()}")

@@ -41,10 +41,19 @@ Result<void> check_members(std::span<const Member> members) {
 }
 
 Result<void> check_row_count(std::uint32_t row_count) {
-  if (row_count >= rows_min && row_count <= rows_max && is_prime(row_count)) return {};
-  return fail(ErrorKind::invalid,
-              fmt::format("{} rows are no prime from {} to {}", row_count, rows_min, rows_max), {},
-              fmt::format("use {}, the default", rows_default));
+  if (row_count < rows_min || row_count > rows_max) {
+    return fail(
+        ErrorKind::invalid,
+        row_count < rows_min ? fmt::format("rows {} is below {}", row_count, rows_min)
+                             : fmt::format("rows {} is above {}", row_count, rows_max),
+        {}, fmt::format("use a prime from {} to {}; {} suits most pools", rows_min, rows_max, rows_default));
+  }
+  if (is_prime(row_count)) return {};
+  std::uint32_t below = row_count, above = row_count;  // the bounds are primes themselves
+  while (!is_prime(below)) --below;
+  while (!is_prime(above)) ++above;
+  return fail(ErrorKind::invalid, fmt::format("rows {} is no prime", row_count), {},
+              fmt::format("use {} or {}", below, above));
 }
 
 }  // namespace guideway

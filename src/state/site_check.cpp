@@ -15,6 +15,8 @@
 #include "state/range.h"
 #include "state/site_file.h"
 #include "state/words.h"
+#include "tables/members.h"
+#include "tables/quota.h"
 
 namespace guideway {
 namespace {
@@ -46,16 +48,8 @@ Fault check_name(SitePlace place, std::string_view kind, const std::string& name
 
 Fault check_rows(SitePlace place, std::uint32_t rows) {
   place.field = "rows";
-  if (auto error = out_of_range("rows", rows, rows_min, rows_max)) {
-    error->next =
-        fmt::format("use a prime from {} to {}; {} suits most pools", rows_min, rows_max, rows_default);
-    return fault(place, *error);
-  }
-  if (is_prime(rows)) return std::nullopt;
-  std::uint32_t below = rows, above = rows;
-  while (below > rows_min && !is_prime(below)) --below;
-  while (above < rows_max && !is_prime(above)) ++above;
-  return fault(place, fmt::format("rows {} is no prime", rows), fmt::format("use {} or {}", below, above));
+  if (auto good = check_row_count(rows); !good) return fault(place, good.error());
+  return std::nullopt;
 }
 
 Fault check_timeouts(SitePlace place, const FlowTimeouts& timeouts) {
@@ -353,6 +347,31 @@ Result<void> check_site(const Site& site) {
   return tl::unexpected(std::move(bad->error));
 }
 
+namespace {
+
+// More backends than rows, or weights too far apart.
+std::optional<std::string> rowless_warning(const Pool& pool) {
+  std::vector<Member> members;
+  for (const Backend& backend : pool.backends) members.push_back({backend.name, backend.weight});
+  std::sort(members.begin(), members.end(), [](const Member& a, const Member& b) { return a.name < b.name; });
+  const std::vector<std::uint32_t> quota = quotas(members, pool.rows);
+  constexpr std::size_t named_max = 5;
+  std::size_t count = 0;
+  std::string names;
+  for (std::size_t i = 0; i < quota.size(); ++i) {
+    if (quota[i] != 0) continue;
+    if (count++ < named_max) names += (names.empty() ? "" : ", ") + members[i].name;
+  }
+  if (count == 0) return std::nullopt;
+  if (count > named_max) names += fmt::format(" and {} more", count - named_max);
+  return fmt::format(
+      "pool \"{}\": {} of {} backends get none of the {} rows: {}; use more rows, or weights closer to each "
+      "other",
+      pool.name, count, members.size(), pool.rows, names);
+}
+
+}  // namespace
+
 std::vector<std::string> warnings_of(const Site& site) {
   std::vector<std::string> out;
   std::set<std::string_view> used;
@@ -371,10 +390,7 @@ std::vector<std::string> warnings_of(const Site& site) {
   bool seedless = false;
   for (const Pool& pool : site.pools) {
     seedless = seedless || !pool.seed;
-    if (pool.backends.size() > pool.rows)
-      out.push_back(
-          fmt::format("pool \"{}\": {} backends share {} rows, so that some get none; use more rows",
-                      pool.name, pool.backends.size(), pool.rows));
+    if (auto warning = rowless_warning(pool)) out.push_back(std::move(*warning));
     if (!used.contains(pool.name))
       out.push_back(fmt::format("pool \"{}\": no service uses it; add one or remove the pool", pool.name));
     else if (std::none_of(pool.backends.begin(), pool.backends.end(),

@@ -1,6 +1,7 @@
 // The site as a document: what is read, what is refused and where, and that printing round-trips.
 #include "state/site_file.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -50,6 +51,24 @@ TEST(SiteFile, ReadsTheSample) {
   ASSERT_EQ(site.services.size(), 1U);
   EXPECT_EQ(site.services[0].ports, (std::vector<PortRange>{{80, 80}, {443, 443}, {8000, 8099}}));
   EXPECT_TRUE(parsed->warnings.empty());
+}
+
+TEST(SiteFile, WarnsWhoGetsNoRow) {
+  std::string text(site_sample);
+  text += "[[pool]]\nname = \"small\"\nrows = 251\nseed = 1\n";
+  for (int i = 0; i < 258; ++i) {
+    text += fmt::format("[[pool.backend]]\nname = \"b{:03}\"\naddress = \"10.1.{}.{}\"\n", i, i / 250,
+                        i % 250 + 1);
+  }
+  const auto parsed = parse_site(text, "site.toml");
+  ASSERT_TRUE(parsed) << parsed.error().text();
+  ASSERT_FALSE(parsed->warnings.empty());
+  EXPECT_NE(
+      parsed->warnings[0].find(
+          "pool \"small\": 7 of 258 backends get none of the 251 rows: b251, b252, b253, b254, b255 and 2 "
+          "more; use more rows"),
+      std::string::npos)
+      << parsed->warnings[0];
 }
 
 // Each case edits the sample: `from` becomes `to`.

@@ -110,14 +110,11 @@ TEST(Deal, RefusesInOneSentence) {
        "\"a b\" is no name for a backend; use 1 to 63 of the letters, digits and . _ -"},
       {"too many", empty, std::vector<Member>(65536, Member{"a", 1}),
        "a pool of 65536 backends is above 65535; spread them over several pools"},
-      {"no prime",
-       empty_seating(0, 65536),
-       {{"a", 1}},
-       "65536 rows are no prime from 251 to 5000011; use 65537, the default"},
+      {"no prime", empty_seating(0, 65536), {{"a", 1}}, "rows 65536 is no prime; use 65521 or 65537"},
       {"too few",
        empty_seating(0, 241),
        {{"a", 1}},
-       "241 rows are no prime from 251 to 5000011; use 65537, the default"},
+       "rows 241 is below 251; use a prime from 251 to 5000011; 65537 suits most pools"},
   };
   for (const auto& c : cases) {
     const auto dealt = deal(c.before, {}, c.members);

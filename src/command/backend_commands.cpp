@@ -63,12 +63,6 @@ std::string percent(const json& backend) {
   return rows == 0 ? "0.0 %" : fmt::format("{:.1f} %", 100.0 * backend.at("first_rows").get<double>() / rows);
 }
 
-Cell right(std::string text) {
-  Cell cell(std::move(text));
-  cell.right = true;
-  return cell;
-}
-
 }  // namespace
 
 Result<json> list_backends(Context& context, const Arguments& arguments) {
@@ -155,10 +149,10 @@ std::string render_backends(const json& answer, bool color) {
         backend.at("pool").get<std::string>(),    backend.at("name").get<std::string>(),
         backend.at("address").get<std::string>(), backend.at("weight").get<std::uint64_t>(),
         Cell(state, tone_of_state(state)),        Cell(health, tone_of_health(health)),
-        backend.at("seats").get<std::uint64_t>(), right(percent(backend))};
+        backend.at("seats").get<std::uint64_t>(), to_the_right(percent(backend))};
     if (flows) {
       line.push_back(backend.contains("live_flows") ? Cell(backend.at("live_flows").get<std::uint64_t>())
-                                                    : right("-"));
+                                                    : to_the_right("-"));
     }
     table.add(std::move(line));
   }

@@ -74,9 +74,7 @@ std::string pool_sentence(const json& pool) {
 Cell before_and_after(const json& backend, const char* before_key, const char* after_key) {
   const auto before = backend.at(before_key).get<std::uint64_t>();
   const auto after = backend.at(after_key).get<std::uint64_t>();
-  Cell cell(before == after ? grouped(after) : grouped(before) + " -> " + grouped(after));
-  cell.right = true;
-  return cell;
+  return to_the_right(before == after ? grouped(after) : grouped(before) + " -> " + grouped(after));
 }
 
 std::string moves_table(const json& pool, bool color) {

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "command/comparison_plot.h"
+#include "command/placement_options.h"
 #include "command/svg_file.h"
-#include "command/values.h"
 #include "guideway/compare.h"
 #include "guideway/lesson.h"
 
@@ -17,37 +17,24 @@ namespace {
 
 constexpr std::size_t backends_usual = 10;
 
-tl::unexpected<Error> wrong_option(Error error, std::string_view option) {
-  if (error.where.empty()) error.where = "--" + std::string(option);
-  return tl::unexpected(std::move(error));
-}
-
 Result<std::vector<Node>> nodes_of(const Arguments& arguments) {
-  std::vector<std::uint32_t> weights;
-  if (const auto text = arguments.find("weights")) {
-    auto parsed = parse_weights(*text);
-    if (!parsed) return wrong_option(parsed.error(), "weights");
-    weights = std::move(*parsed);
-  }
-  std::uint64_t count = weights.empty() ? backends_usual : weights.size();
-  if (const auto text = arguments.find("backends")) count = number_value(*text).value_or(0);
-  if (count == 0 || count >= members_max) {
-    return fail(ErrorKind::invalid, fmt::format("{} backends cannot be compared", count), "--backends",
-                fmt::format("use 1 to {}", members_max - 1));
-  }
-  return numbered_nodes(count, weights);
+  const auto weights = weights_option(arguments);
+  if (!weights) return tl::unexpected(weights.error());
+  const std::size_t usual = weights->empty() ? backends_usual : weights->size();
+  const auto count =
+      number_option(arguments, "backends", static_cast<std::uint32_t>(usual), {1, members_max - 1});
+  if (!count) return tl::unexpected(count.error());
+  return numbered_nodes(*count, *weights);
 }
 
 Result<std::vector<const Algorithm*>> algorithms_of(const Arguments& arguments) {
   const auto text = arguments.find("algorithm");
   if (!text) return std::vector(algorithms().begin(), algorithms().end());
   std::vector<const Algorithm*> out;
-  for (std::size_t at = 0; at <= text->size();) {
-    const std::size_t comma = std::min(text->find(',', at), text->size());
-    const auto found = find_algorithm(text->substr(at, comma - at));
+  for (const std::string_view name : listed(*text)) {
+    const auto found = find_algorithm(name);
     if (!found) return wrong_option(found.error(), "algorithm");
     out.push_back(*found);
-    at = comma + 1;
   }
   return out;
 }
@@ -63,15 +50,13 @@ Result<ComparisonRequest> request_of(const Arguments& arguments) {
     if (!change) return wrong_option(change.error(), "change");
     out.change = *change;
   }
-  if (const auto text = arguments.find("keys")) {
-    const std::uint64_t keys = number_value(*text).value_or(0);
-    out.keys = static_cast<std::uint32_t>(std::min<std::uint64_t>(keys, compared_keys_max + 1));
-  }
-  if (const auto text = arguments.find("rows")) {
-    const std::uint64_t rows = number_value(*text).value_or(0);
-    out.options.rows = static_cast<std::uint32_t>(std::min<std::uint64_t>(rows, rows_max + 1));
-  }
-  if (const auto text = arguments.find("seed")) out.options.seed = seed_value(*text).value_or(0);
+  const auto keys = number_option(arguments, "keys", out.keys, {1, compared_keys_max});
+  if (!keys) return tl::unexpected(keys.error());
+  out.keys = *keys;
+  const auto rows = rows_option(arguments, out.options.rows);
+  if (!rows) return tl::unexpected(rows.error());
+  out.options.rows = *rows;
+  out.options.seed = seed_option(arguments, out.options.seed);
   return out;
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "state/quantity.h"
+
 namespace guideway {
 namespace {
 
@@ -38,8 +40,11 @@ std::string box(double x, double y, double size, double height, std::string_view
 // Names have no character that XML knows; sentences of ours are chosen so.
 std::string words(double x, double y, std::string_view anchor, std::string_view what,
                   std::string_view color = plot_ink) {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" fill=\"{}\">{}</text>\n", x, y,
-                     anchor, color, what);
+  // A white seam, so that a line behind does not strike the words out.
+  return fmt::format(
+      "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" fill=\"{}\" stroke=\"#ffffff\" stroke-width=\"3\" "
+      "paint-order=\"stroke\">{}</text>\n",
+      x, y, anchor, color, what);
 }
 
 // 1, 2 or 5 times a power of ten, so that about five fit.
@@ -74,14 +79,18 @@ std::string fullness_line(const Axis& axis, double y, const ComparedAlgorithm& o
 }
 
 std::string movement_line(const Axis& axis, double y, const ComparedAlgorithm& one) {
+  if (!one.movement) return {};
+  const double needed = axis.at(100 * (one.movement->moved - one.movement->needless)),
+               all = axis.at(100 * one.movement->moved);
+  return box(axis.left, y - 8, needed - axis.left, 16, plot_blue) +
+         box(needed, y - 8, all - needed, 16, plot_orange);
+}
+
+std::string movement_words(const Axis& axis, double y, const ComparedAlgorithm& one) {
   if (!one.movement) return words(axis.left + 6, y + text_drop, "start", "refused", plot_orange);
-  const MovementFigures& movement = *one.movement;
-  const double needed = movement.moved - movement.needless;
-  return box(axis.left, y - 8, axis.at(100 * needed) - axis.left, 16, plot_blue) +
-         box(axis.at(100 * needed), y - 8, axis.at(100 * movement.moved) - axis.at(100 * needed), 16,
-             plot_orange) +
-         words(axis.at(100 * movement.moved) + 6, y + text_drop, "start",
-               fmt::format("{}{:.2f} %", axis.arrow(100 * movement.moved), 100 * movement.moved));
+  const double moved = 100 * one.movement->moved;
+  return words(axis.at(moved) + 6, y + text_drop, "start",
+               fmt::format("{}{:.2f} %", axis.arrow(moved), moved));
 }
 
 std::string legend(const Axis& moved, double y) {
@@ -120,19 +129,27 @@ std::string comparison_svg(const Comparison& comparison) {
   out += box(0, 0, plot_width, height, "#ffffff");
   out += fmt::format(
       "<text x=\"16\" y=\"26\" font-size=\"16\" fill=\"{}\">{} backends, {} keys; change: {}</text>\n",
-      plot_ink, comparison.before.size(), comparison.keys, compared_change_text(comparison.change));
+      plot_ink, comparison.before.size(), grouped(comparison.keys), compared_change_text(comparison.change));
   out += axis(full, bottom, "keys of a backend, over what its weight is due", "");
   out += axis(moved, bottom, "keys that the change moves", " %");
   out += stroke_line(full.at(1), plot_top - 6, full.at(1), bottom, plot_ink, 1.5);
-  double y = plot_top + line_height / 2;
-  for (const ComparedAlgorithm& one : comparison.algorithms) {
-    out += words(label_right, y + text_drop, "end", one.algorithm->name);
-    out += one.refusal ? words(full.left + 6, y + text_drop, "start", "refused", plot_orange)
-                       : fullness_line(full, y, one) + movement_line(moved, y, one);
-    y += line_height;
-  }
+  const auto each = [&](auto draw) {
+    double y = plot_top + line_height / 2;
+    for (const ComparedAlgorithm& one : comparison.algorithms) {
+      out += draw(y, one);
+      y += line_height;
+    }
+  };
+  each([&](double y, const ComparedAlgorithm& one) {
+    const std::string name = words(label_right, y + text_drop, "end", one.algorithm->name);
+    if (one.refusal) return name + words(full.left + 6, y + text_drop, "start", "refused", plot_orange);
+    return name + fullness_line(full, y, one) + movement_line(moved, y, one);
+  });
   out += stroke_line(moved.at(100 * comparison.due), plot_top - 6, moved.at(100 * comparison.due), bottom,
                      plot_ink, 1.5, " stroke-dasharray=\"4 3\"");
+  each([&](double y, const ComparedAlgorithm& one) {
+    return one.refusal ? std::string() : movement_words(moved, y, one);
+  });
   out += words(full.at(1), bottom + 22, "middle", "1: the exact share; a tick is a backend");
   return out + legend(moved, bottom + 18) + "</svg>\n";
 }

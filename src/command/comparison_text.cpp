@@ -13,19 +13,16 @@ using nlohmann::json;
 
 namespace {
 
-Cell to_the_right(std::string text, Tone tone = Tone::plain) {
-  Cell out(std::move(text), tone);
-  out.right = true;
-  return out;
-}
-
 Cell percent_cell(double share, Tone tone = Tone::plain) {
   return to_the_right(fmt::format("{:.2f} %", 100 * share), tone);
 }
 
 Cell none_cell() { return to_the_right("-", Tone::dim); }
 
-Cell time_cell(double value, std::string_view unit) {
+Cell time_cell(double ns) {
+  const auto [value, unit] = ns < 1e3   ? std::pair(ns, "ns")
+                             : ns < 1e6 ? std::pair(ns / 1e3, "us")
+                                        : std::pair(ns / 1e6, "ms");
   return to_the_right(fmt::format("{:.{}f} {}", value, value < 10 ? 1 : 0, unit));
 }
 
@@ -55,8 +52,8 @@ std::vector<Cell> comparison_line(const json& one) {
   line.push_back(percent_cell(keys.at("error")));
   line.push_back(one.contains("rows") ? percent_cell(one.at("rows").at("error")) : none_cell());
   add_movement(line, one);
-  line.push_back(time_cell(one.at("build_ms"), "ms"));
-  line.push_back(time_cell(one.at("lookup_ns"), "ns"));
+  line.push_back(time_cell(1e6 * one.at("build_ms").get<double>()));
+  line.push_back(time_cell(one.at("lookup_ns")));
   line.emplace_back(one.at("bytes").get<std::uint64_t>());
   return line;
 }

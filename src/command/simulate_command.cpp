@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "command/placement_options.h"
 #include "command/text_table.h"
 #include "command/values.h"
 #include "tables/simulation/simulation.h"
@@ -14,22 +15,35 @@ using nlohmann::json;
 
 namespace {
 
-// A number beyond every bound stands for all that are; the simulation refuses it.
-std::uint32_t small_number(const Arguments& arguments, std::string_view option, std::uint32_t usual) {
-  const auto text = arguments.find(option);
-  if (!text) return usual;
-  constexpr std::uint64_t beyond = 1'000'000'000;
-  return static_cast<std::uint32_t>(std::min(number_value(*text).value_or(0), beyond));
-}
-
 Result<std::vector<const Scenario*>> scenarios_of(const Arguments& arguments) {
   std::vector<const Scenario*> out;
   if (const auto name = arguments.find("scenario")) {
     const auto found = find_scenario(*name);
-    if (!found) return tl::unexpected(found.error());
+    if (!found) return wrong_option(found.error(), "scenario");
     return std::vector{*found};
   }
   for (const Scenario& scenario : scenarios()) out.push_back(&scenario);
+  return out;
+}
+
+Result<SimulationOptions> options_of(const Arguments& arguments) {
+  SimulationOptions out;
+  const auto backends = number_option(arguments, "backends", static_cast<std::uint32_t>(out.backends),
+                                      {simulated_backends_min, simulated_backends_max});
+  if (!backends) return tl::unexpected(backends.error());
+  const auto rows = rows_option(arguments, out.rows);
+  if (!rows) return tl::unexpected(rows.error());
+  const auto steps = number_option(arguments, "steps", out.steps, {1, simulated_steps_max});
+  if (!steps) return tl::unexpected(steps.error());
+  out.backends = *backends, out.rows = *rows, out.steps = *steps;
+  out.seed = seed_option(arguments, out.seed);
+  if (const auto names = arguments.find("rule")) {
+    for (const std::string_view name : listed(*names)) {
+      const auto rule = find_hop_rule(name);
+      if (!rule) return wrong_option(rule.error(), "rule");
+      out.rules.push_back((*rule)->name);
+    }
+  }
   return out;
 }
 
@@ -54,22 +68,16 @@ std::string lost_text(double per_million) {
                            : grouped(static_cast<std::uint64_t>(per_million + 0.5));
 }
 
-Cell figure_cell(std::string text, Tone tone = Tone::plain) {
-  Cell out(std::move(text), tone);
-  out.right = true;
-  return out;
-}
-
 std::string scenario_text(const json& scenario, bool color) {
   TextTable table({"RULE", "HOPS", "ONE DIRECTOR", "TWO", "ONE, TABLE", "TWO, TABLE", "MOVED", "PEAK"});
   for (const json& rule : scenario.at("rules")) {
     std::vector<Cell> line{rule.at("rule").get<std::string>(), rule.at("hops").get<std::uint64_t>()};
     for (const json& setting : rule.at("lost")) {
       const double lost = setting.at("lost_per_million");
-      line.push_back(figure_cell(lost_text(lost), lost == 0 ? Tone::good : Tone::plain));
+      line.push_back(to_the_right(lost_text(lost), lost == 0 ? Tone::good : Tone::plain));
     }
-    line.push_back(figure_cell(fmt::format("{:.2f} %", 100 * rule.at("first_moved").get<double>())));
-    line.push_back(figure_cell(fmt::format("{:.3f}", rule.at("peak").get<double>())));
+    line.push_back(to_the_right(fmt::format("{:.2f} %", 100 * rule.at("first_moved").get<double>())));
+    line.push_back(to_the_right(fmt::format("{:.3f}", rule.at("peak").get<double>())));
     table.add(std::move(line));
   }
   return toned(scenario.at("scenario").get<std::string>(), Tone::strong, color) + ": " +
@@ -81,18 +89,15 @@ std::string scenario_text(const json& scenario, bool color) {
 Result<json> simulate_rules(Context&, const Arguments& arguments) {
   const auto chosen = scenarios_of(arguments);
   if (!chosen) return tl::unexpected(chosen.error());
-  SimulationOptions options;
-  options.backends = small_number(arguments, "backends", 100);
-  options.rows = small_number(arguments, "rows", options.rows);
-  options.steps = small_number(arguments, "steps", options.steps);
-  if (const auto seed = arguments.find("seed")) options.seed = seed_value(*seed).value_or(0);
-  json out{{"backends", options.backends},
-           {"rows", options.rows},
-           {"steps", options.steps},
-           {"seed", hex64(options.seed)},
+  const auto options = options_of(arguments);
+  if (!options) return tl::unexpected(options.error());
+  json out{{"backends", options->backends},
+           {"rows", options->rows},
+           {"steps", options->steps},
+           {"seed", hex64(options->seed)},
            {"scenarios", json::array()}};
   for (const Scenario* scenario : *chosen) {
-    const auto rules = simulate(*scenario, options);
+    const auto rules = simulate(*scenario, *options);
     if (!rules) return tl::unexpected(rules.error());
     json all = json::array();
     for (const SimulatedRule& rule : *rules) all.push_back(rule_json(rule));
@@ -111,11 +116,11 @@ std::string render_simulation(const json& answer, bool color) {
   return out +
          fmt::format(
              "RULE   rebuild: Maglev dealt anew, alone or with the table before as second hop; glb: the two "
-             "best "
-             "of a row;\n       scratch, stable: Guideway's own, by the pool's option deal\n"
+             "best of a row;\n       scratch, stable: Guideway's own, by the pool's option deal; "
+             "two-formers: no "
+             "rule of Guideway's, a proposal\n"
              "TWO    directors; {:.0f} % of the flows change directors at each change, and one acts on each "
-             "a "
-             "change late\n"
+             "a change late\n"
              "TABLE  each director remembers the flows whose SYN it saw; it never fills here\n"
              "MOVED  rows whose first hop another took, per change; PEAK  fullest first hop over the mean\n"
              "A flow lives {:.0f} changes on average. Flows on a backend that goes end with it and do not "

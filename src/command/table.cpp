@@ -9,6 +9,7 @@
 #include "command/compare_commands.h"
 #include "command/explain.h"
 #include "command/health_commands.h"
+#include "command/movement_command.h"
 #include "command/pool_commands.h"
 #include "command/service_commands.h"
 #include "command/simulate_command.h"
@@ -390,6 +391,24 @@ std::vector<Command> placement_verbs() {
        answer_vectors,
        render_vectors,
        "Compare the output with the file of the same name in tests/vectors, or with another implementation."},
+      {"table",
+       "movement",
+       {},
+       {{"backends", Kind::number, "N", "how many, 4 to 1000; 100 when left out"},
+        {"weights", Kind::text, "W,W,...", "their weights, in turn; 100 when left out"},
+        {"changes", Kind::number, "K", "how many; 1000 when left out"},
+        {"rows", Kind::number, "M", "rows of the table, a prime; 65537 when left out"},
+        {"seed", Kind::seed, "SEED", "of the changes and of the rows; 1 when left out"}},
+       "which rows each kind of change moves, and which of them needlessly, by rule",
+       Effect::read,
+       Reach::client,
+       false,
+       {},
+       answer_movement,
+       render_movement,
+       "Plays one random history for each rule: drains, failures, members that come and go, weights. A "
+       "thousand "
+       "changes of 468 backends take about a minute."},
   };
 }
 
@@ -429,6 +448,7 @@ std::vector<Command> simulation_verbs() {
        {},
        {{"backends", Kind::number, "N", "size of the pool, 4 to 1000; 100 when left out"},
         {"scenario", Kind::word, "churn|several|drains|rolling|flaps", "only this one"},
+        {"rule", Kind::text, "NAME,...", "only these: rebuild, glb, scratch, stable, two-formers"},
         {"rows", Kind::number, "M", "rows of the table, a prime; 65537 when left out"},
         {"steps", Kind::number, "N", "changes that count, behind 20 that do not; 40 when left out"},
         {"seed", Kind::seed, "SEED", "of the changes and of the rows; 1 when left out"}},

@@ -148,9 +148,7 @@ std::string render_table(const json& answer, bool color) {
   TextTable table({"ROW", "FIRST", "SECOND", "THIRD"});
   std::uint64_t number = 0;
   for (const json& row : answer.at("rows")) {
-    Cell at(std::to_string(number++));
-    at.right = true;
-    table.add({at, hop_text(row, 0), hop_text(row, 1), hop_text(row, 2)});
+    table.add({to_the_right(std::to_string(number++)), hop_text(row, 0), hop_text(row, 1), hop_text(row, 2)});
   }
   return table.text(color) + fmt::format("digest {}\n", answer.at("digest").get<std::string>());
 }
@@ -181,9 +179,8 @@ std::string render_diff(const json& answer, bool color) {
   if (differ == 0) return fmt::format("all {} rows are the same as with {}\n", rows, against);
   TextTable table({"ROW", "HERE", "THERE"});
   for (const json& row : answer.at("different")) {
-    Cell at(std::to_string(row.at("row").get<std::uint64_t>()));
-    at.right = true;
-    table.add({at, hops_text(row.at("here")), hops_text(row.at("there"))});
+    table.add({to_the_right(std::to_string(row.at("row").get<std::uint64_t>())), hops_text(row.at("here")),
+               hops_text(row.at("there"))});
   }
   return table.text(color) + fmt::format("{} of {} rows differ from {}, {} in their first hop\n",
                                          grouped(differ), rows, against,

@@ -45,6 +45,12 @@ std::string toned(std::string_view text, Tone tone, bool color) {
 
 Cell::Cell(std::uint64_t value) : text(grouped(value)), right(true) {}
 
+Cell to_the_right(std::string text, Tone tone) {
+  Cell out(std::move(text), tone);
+  out.right = true;
+  return out;
+}
+
 std::string TextTable::text(bool color) const {
   std::vector<std::size_t> widths;
   for (const std::string& title : head_) widths.push_back(width_of(title));

@@ -27,6 +27,9 @@ struct Cell {
   bool right = false;
 };
 
+// A figure: numbers of a column end below each other.
+[[nodiscard]] Cell to_the_right(std::string text, Tone tone = Tone::plain);
+
 class TextTable {
  public:
   explicit TextTable(std::vector<std::string> head) : head_(std::move(head)) {}

@@ -4,14 +4,20 @@
 
 namespace guideway {
 
-Fleet::Fleet(std::size_t size) {
-  while (backends_.size() < size) add();
+Result<void> check_fleet_size(std::size_t backends) {
+  if (backends >= simulated_backends_min && backends <= simulated_backends_max) return {};
+  return fail(ErrorKind::invalid, fmt::format("{} backends cannot be simulated", backends), {},
+              fmt::format("use {} to {}", simulated_backends_min, simulated_backends_max));
+}
+
+Fleet::Fleet(std::size_t size, std::span<const std::uint32_t> weights) {
+  for (std::size_t i = 0; i < size; ++i) add(weights.empty() ? 100 : weights[i % weights.size()]);
 }
 
 std::vector<Member> Fleet::members() const {
   std::vector<Member> out;
   for (const SimulatedBackend& backend : backends_)
-    out.push_back({fmt::format("{:05}", backend.number), 100});
+    out.push_back({fmt::format("{:05}", backend.number), backend.weight});
   return out;
 }
 
@@ -21,8 +27,8 @@ std::vector<MemberStatus> Fleet::statuses() const {
   return out;
 }
 
-void Fleet::add() {
-  backends_.push_back({.number = static_cast<BackendNumber>(answers_.size())});
+void Fleet::add(std::uint32_t weight) {
+  backends_.push_back({.number = static_cast<BackendNumber>(answers_.size()), .weight = weight});
   answers_.push_back(1);
 }
 

@@ -1,6 +1,6 @@
 // Fleet: the backends of a simulated pool, from change to change.
-// What: who is a member, in which state, what the health checks say of it, and whether it answers in truth; a check
-//       that flaps says down of a backend that serves on.
+// What: who is a member, of which weight, in which state, what the health checks say of it, and whether it answers in
+//       truth; a check that flaps says down of a backend that serves on.
 // Why:  every rule is shown the same changes; a number is never used again, so that flows cannot mistake a newcomer
 //       for one that went.
 #pragma once
@@ -20,15 +20,20 @@ inline constexpr BackendNumber nobody = 0xffff;
 
 struct SimulatedBackend {
   BackendNumber number = 0;
+  std::uint32_t weight = 100;
   BackendState state = BackendState::active;
   Health health = Health::up;
   std::uint32_t drained_at = 0;  // step
   [[nodiscard]] bool takes_new() const { return state == BackendState::active && health == Health::up; }
 };
 
+inline constexpr std::size_t simulated_backends_min = 4, simulated_backends_max = 1000;
+[[nodiscard]] Result<void> check_fleet_size(std::size_t backends);
+
 class Fleet {
  public:
-  explicit Fleet(std::size_t size);
+  // Weights in turn, 100 where none are given.
+  explicit Fleet(std::size_t size, std::span<const std::uint32_t> weights = {});
 
   // In the order of their numbers, which is that of their names.
   [[nodiscard]] std::span<const SimulatedBackend> backends() const { return backends_; }
@@ -39,7 +44,8 @@ class Fleet {
     return number < answers_.size() && answers_[number] != 0;
   }
 
-  void add();
+  void add(std::uint32_t weight = 100);
+  void weigh(std::size_t index, std::uint32_t weight) { backends_[index].weight = weight; }
   void remove(std::size_t index);
   void drain(std::size_t index, std::uint32_t step);
   void undrain(std::size_t index) { backends_[index].state = BackendState::active; }

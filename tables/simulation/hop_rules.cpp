@@ -1,6 +1,11 @@
 #include "tables/simulation/hop_rules.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "tables/simulation/glb_rule.h"
+#include "tables/simulation/seated_rule.h"
+#include "tables/simulation/two_formers_rule.h"
 
 namespace guideway {
 namespace {
@@ -29,66 +34,50 @@ class RebuildRule final : public HopRule {
   Seating empty_;
 };
 
-class SeatedRule final : public HopRule {
- public:
-  SeatedRule(std::uint64_t seed, std::uint32_t rows, DealMode mode)
-      : mode_(mode), seating_(empty_seating(seed, rows)) {}
-
-  void change(const Fleet& fleet) override {
-    const std::vector<MemberStatus> statuses = fleet.statuses();
-    std::vector<Member> members = fleet.members();
-    if (members == seating_.members) {
-      update_rows(hops_, seating_, statuses_, statuses, {});
-    } else {
-      std::vector<BackendState> states;
-      for (const MemberStatus& status : statuses_) states.push_back(status.state);
-      seating_ = deal(seating_, states, std::move(members), mode_).value();
-      hops_ = build_rows(seating_, statuses, {});
-    }
-    statuses_ = statuses;
-    rows_.resize(hops_.size());
-    for (std::size_t row = 0; row < hops_.size(); ++row) {
-      for (std::size_t i = 0; i < rows_[row].size(); ++i) {
-        const MemberIndex member = hops_[row].hop[i];
-        rows_[row][i] = member == no_member ? nobody : fleet.backends()[member].number;
-      }
-    }
-  }
-
- private:
-  DealMode mode_;
-  Seating seating_;
-  std::vector<MemberStatus> statuses_;
-  std::vector<Row> hops_;
-};
-
 }  // namespace
 
 std::span<const HopRuleFamily> hop_rules() {
   using Made = std::unique_ptr<HopRule>;
   static const std::array families{
-      HopRuleFamily{"rebuild",
-                    {1, 2},
-                    [](std::uint64_t seed, std::uint32_t rows) -> Made {
+      HopRuleFamily{.name = "rebuild",
+                    .hops = {1, 2},
+                    .make = [](std::uint64_t seed, std::uint32_t rows) -> Made {
                       return std::make_unique<RebuildRule>(seed, rows);
                     }},
-      HopRuleFamily{"glb",
-                    {2},
-                    [](std::uint64_t seed, std::uint32_t rows) -> Made {
+      HopRuleFamily{.name = "glb",
+                    .hops = {2},
+                    .make = [](std::uint64_t seed, std::uint32_t rows) -> Made {
                       return std::make_unique<GlbRule>(seed, rows);
-                    }},
-      HopRuleFamily{"scratch",
-                    {1, 2, 3},
-                    [](std::uint64_t seed, std::uint32_t rows) -> Made {
+                    },
+                    .weights = false},
+      HopRuleFamily{.name = "scratch",
+                    .hops = {1, 2, 3},
+                    .make = [](std::uint64_t seed, std::uint32_t rows) -> Made {
                       return std::make_unique<SeatedRule>(seed, rows, DealMode::scratch);
                     }},
-      HopRuleFamily{"stable",
-                    {1, 2, 3},
-                    [](std::uint64_t seed, std::uint32_t rows) -> Made {
+      HopRuleFamily{.name = "stable",
+                    .hops = {1, 2, 3},
+                    .make = [](std::uint64_t seed, std::uint32_t rows) -> Made {
                       return std::make_unique<SeatedRule>(seed, rows, DealMode::stable);
                     }},
+      HopRuleFamily{.name = "two-formers",
+                    .hops = {3},
+                    .make = [](std::uint64_t seed, std::uint32_t rows) -> Made {
+                      return std::make_unique<TwoFormersRule>(seed, rows);
+                    },
+                    .own_firsts = false},
   };
   return families;
+}
+
+Result<const HopRuleFamily*> find_hop_rule(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const HopRuleFamily& known : hop_rules()) {
+    if (known.name == name) return &known;
+    names.push_back(known.name);
+  }
+  return fail(ErrorKind::not_found, fmt::format("\"{}\" is no rule", name), {},
+              fmt::format("there are {}", fmt::join(names, ", ")));
 }
 
 }  // namespace guideway

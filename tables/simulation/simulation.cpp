@@ -82,10 +82,7 @@ void play(const HopRuleFamily& family, const Scenario& scenario, const Simulatio
 }
 
 Result<void> check_options(const SimulationOptions& options) {
-  if (options.backends < simulated_backends_min || options.backends > simulated_backends_max) {
-    return fail(ErrorKind::invalid, fmt::format("{} backends cannot be simulated", options.backends), {},
-                fmt::format("use {} to {}", simulated_backends_min, simulated_backends_max));
-  }
+  if (auto good = check_fleet_size(options.backends); !good) return good;
   if (options.steps == 0 || options.steps > simulated_steps_max || options.warm_up > simulated_steps_max) {
     return fail(ErrorKind::invalid, fmt::format("{} changes cannot be simulated", options.steps), {},
                 fmt::format("use 1 to {}", simulated_steps_max));

@@ -29,7 +29,6 @@ struct SimulationOptions {
   std::vector<std::string_view> rules;  // families; empty: all
 };
 
-inline constexpr std::size_t simulated_backends_min = 4, simulated_backends_max = 1000;
 inline constexpr std::uint32_t simulated_steps_max = 1000;
 
 struct SimulatedRule {

@@ -15,6 +15,7 @@
 #include "fake_director.h"
 #include "guideway/lesson.h"
 #include "tables/simulation/fleet.h"
+#include "tables/simulation/movement.h"
 
 namespace guideway {
 namespace {
@@ -92,20 +93,35 @@ TEST_F(PlacementVerbs, WhatCannotBeCompared) {
     const char* says;
   };
   const Case cases[] = {
-      {"table compare --backends 0", "0 backends"},
-      {"table compare --backends 65535", "65535 backends"},
+      {"table compare --backends 0", "--backends: 0 is out of range; use 1 to 65534"},
+      {"table compare --backends 65535", "--backends: 65535 is out of range"},
+      {"table compare --backends 4294967297", "--backends: 4294967297 is out of range"},
+      {"table compare --rows 65536", "--rows: rows 65536 is no prime; use 65521 or 65537"},
+      {"table compare --rows 250", "--rows: rows 250 is below 251"},
+      {"table compare --rows 5000013", "--rows: rows 5000013 is above 5000011"},
+      {"table compare --weights 100,0", "--weights: \"0\" is no weight; use a whole number from 1 to 65535"},
+      {"table compare --weights 65536", "--weights: \"65536\" is no weight"},
+      {"table compare --change add:b01", "there is a backend \"b01\" already"},
       {"table compare --weights 1,x", "--weights: \"x\" is no weight"},
       {"table compare --change drain:b01", "--change: \"drain:b01\" is no change"},
       {"table compare --change remove:web", "there is no backend \"web\""},
       {"table compare --algorithm maglef", "--algorithm: \"maglef\" is no placement algorithm"},
-      {"table compare --keys 0", "0 keys"},
-      {"table compare --keys 4294967296", "keys cannot be compared"},
+      {"table compare --keys 0", "--keys: 0 is out of range; use 1 to 10000000"},
+      {"table compare --keys 4294967296", "--keys: 4294967296 is out of range"},
+      {"table compare --backends 60000 --keys 10000000", "take too long"},
       {"table compare --lesson none", "--lesson: \"none\" is no lesson"},
       {"table compare --lesson list --keys 3", "no use for --keys"},
       {"table vectors rowz", "rowz"},
-      {"simulate --backends 3", "3 backends"},
-      {"simulate --rows 65536", "65536"},
+      {"table movement --backends 3", "--backends: 3 is out of range; use 4 to 1000"},
+      {"table movement --weights 1,2,3", "--weights: 3 backends cannot be simulated; use 4 to 1000"},
+      {"table movement --changes 0", "--changes: 0 is out of range; use 1 to 100000"},
+      {"table movement --rows 65536", "--rows: rows 65536 is no prime"},
+      {"simulate --backends 3", "--backends: 3 is out of range; use 4 to 1000"},
+      {"simulate --rows 65536", "--rows: rows 65536 is no prime"},
+      {"simulate --steps 0", "--steps: 0 is out of range; use 1 to 1000"},
       {"simulate --scenario storm", "storm"},
+      {"simulate --rule stable,best",
+       "--rule: \"best\" is no rule; there are rebuild, glb, scratch, stable, two-formers"},
   };
   for (const Case& one : cases) {
     const auto refused = ask(one.line);
@@ -180,7 +196,7 @@ TEST_F(PlacementVerbs, SimulateReadsAsTables) {
   const auto answer = ask(line);
   ASSERT_TRUE(answer) << answer.error().text();
   ASSERT_EQ((*answer)["scenarios"].size(), scenarios().size());
-  EXPECT_EQ((*answer)["scenarios"][0]["rules"].size(), 9U);
+  EXPECT_EQ((*answer)["scenarios"][0]["rules"].size(), 10U);
   const std::string text = text_of(line, *answer);
   EXPECT_THAT(text, HasSubstr("6 backends, 251 rows, 5 changes each"));
   for (const Scenario& scenario : scenarios()) {
@@ -190,9 +206,35 @@ TEST_F(PlacementVerbs, SimulateReadsAsTables) {
   }
 }
 
+TEST_F(PlacementVerbs, SimulateByChoice) {
+  const auto answer =
+      ask("simulate --backends 6 --rows 251 --steps 5 --scenario churn --rule two-formers,stable");
+  ASSERT_TRUE(answer) << answer.error().text();
+  const json& rules = (*answer)["scenarios"][0]["rules"];
+  ASSERT_EQ(rules.size(), 4U);
+  EXPECT_EQ(rules[0]["rule"], "stable");
+  EXPECT_EQ(rules[3]["rule"], "two-formers");
+}
+
+TEST_F(PlacementVerbs, MovementReadsAsTwoTables) {
+  const std::string line = "table movement --backends 8 --rows 251 --changes 1000";
+  const auto answer = ask(line);
+  ASSERT_TRUE(answer) << answer.error().text();
+  const std::string text = text_of(line, *answer);
+  EXPECT_THAT(text, HasSubstr("8 backends, 251 rows, 1,000 changes at random"));
+  for (const std::string_view change : fleet_change_names) {
+    EXPECT_THAT(text, HasSubstr("\n" + std::string(change) + " "));
+  }
+  EXPECT_THAT(text, HasSubstr("no weights"));
+  for (const json& rule : (*answer)["rules"]) {
+    EXPECT_EQ(rule["changes"].contains("weight"), rule["rule"] != "glb");
+    EXPECT_LT(rule["rows_off"], rule["rule"] == "glb" ? 251 : 1) << rule["rule"];
+  }
+}
+
 TEST(PlacementVerbsOfADirector, AreRefusedInASentence) {
   FakeDirector director;
-  for (const std::string line : {"table compare", "table vectors", "simulate"}) {
+  for (const std::string line : {"table compare", "table vectors", "table movement", "simulate"}) {
     const auto refused = director(line);
     ASSERT_FALSE(refused) << line;
     EXPECT_EQ(refused.error().kind, ErrorKind::usage);

@@ -54,7 +54,6 @@ Dealing begin(const Seating& before, std::vector<Member> members) {
   dealing.renumbered = renumber(before.members, members);
   dealing.quota = quotas(members, before.row_count);
   dealing.held.resize(members.size());
-  dealing.first_before.assign(before.row_count, no_member);
   dealing.after.members = std::move(members);
   return dealing;
 }
@@ -112,6 +111,7 @@ void recall_first_hops(Dealing& dealing, std::span<const BackendState> states) {
   const Seating& before = dealing.before;
   std::vector<std::uint8_t> active(states.size());
   for (std::size_t i = 0; i < states.size(); ++i) active[i] = states[i] == BackendState::active;
+  dealing.first_before.assign(before.row_count, no_member);
   std::optional<Rendezvous> stand_ins;  // made when the first row asks: most deals have none that does
 
   for (std::uint32_t row = 0; row < before.row_count; ++row) {
@@ -148,6 +148,7 @@ void give_back_rows_of_leavers(Dealing& dealing) {
 // Rule c.
 void deal_turns(Dealing& dealing) {
   std::vector<Claim> claims;
+  claims.reserve(dealing.quota.size());
   for (std::size_t i = 0; i < dealing.quota.size(); ++i) {
     if (dealing.held[i] == dealing.quota[i]) continue;
     const Member& member = dealing.after.members[i];
@@ -186,14 +187,15 @@ Result<Seating> deal(const Seating& before, std::span<const BackendState> states
   if (members == before.members) return before;
 
   Dealing dealing = begin(before, std::move(members));
-  if (mode == DealMode::stable) {
+  const bool from_nothing = dealing.before.members.empty();  // and nothing to keep, recall or remember
+  if (mode == DealMode::stable && !from_nothing) {
     keep_seats(dealing);
     free_above_quota(dealing);
   }
-  recall_first_hops(dealing, states_before);
-  if (mode == DealMode::stable) give_back_rows_of_leavers(dealing);
+  if (!from_nothing) recall_first_hops(dealing, states_before);
+  if (mode == DealMode::stable && !from_nothing) give_back_rows_of_leavers(dealing);
   deal_turns(dealing);
-  remember_formers(dealing);
+  if (!from_nothing) remember_formers(dealing);
   return std::move(dealing.after);
 }
 

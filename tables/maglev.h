@@ -5,7 +5,10 @@
 // How:  the rounds are never played. Turns are counted per round and laid out by prefix sums, so a round in
 //       which nobody has credit costs one addition. There are at most M + weight_max of them, because nobody
 //       lacks more than its share M * w / sum(w) and one row.
-// Cost: about M * ln(M) probes of a bitmap from nothing; 1 to 2 ms for 65,537 rows.
+//       While many rows are free, a member walks along its order to the next one: M / F probes of a bitmap for F
+//       free rows. The last sqrt(M) rows would cost half of all probes; for them the way round is shorter, to ask
+//       at which step of the walk each free row comes (preference.h) and to take the earliest.
+// Cost: about M * ln(M) / 2 probes from nothing, and sqrt(M) times sqrt(M) / 2 steps computed; bench/README.md.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +28,10 @@ struct Claim {
   Preference preference;
 };
 
+using ClaimIndex = MemberIndex;  // there are no more claims than members
+
 // The order of all turns, as indices into `claims` (which stand in name order).
-[[nodiscard]] std::vector<std::uint32_t> maglev_turns(std::span<const Claim> claims);
+[[nodiscard]] std::vector<ClaimIndex> maglev_turns(std::span<const Claim> claims);
 
 // Gives every row of `holder` that has none to a claim. The claims ask for exactly the rows that are free.
 void maglev_deal(std::span<const Claim> claims, std::span<MemberIndex> holder);

@@ -29,6 +29,7 @@ Preference preference_of(std::string_view name, std::uint64_t seed, std::uint32_
 PreferencePosition::PreferencePosition(Preference preference, std::uint32_t row_count)
     : offset_(preference.offset),
       row_count_(row_count),
-      inverse_(inverse_modulo(preference.skip, row_count)) {}
+      inverse_(inverse_modulo(preference.skip, row_count)),
+      inverse_by_rows_((std::uint64_t{inverse_} << 32) / row_count) {}
 
 }  // namespace guideway

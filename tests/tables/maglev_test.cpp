@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
 
 #include "tables/preference.h"
 
@@ -30,14 +31,15 @@ TEST(Maglev, PaperExampleWithoutTheSecond) {
 }
 
 // The rule as the contract words it: credits grow by w, a turn costs max(w).
-std::vector<std::uint32_t> turns_by_playing_rounds(const std::vector<Claim>& claims) {
+std::vector<ClaimIndex> turns_by_playing_rounds(const std::vector<Claim>& claims) {
   std::uint64_t top = 0;
   std::size_t total = 0;
   for (const Claim& claim : claims) top = std::max<std::uint64_t>(top, claim.weight), total += claim.rows;
   std::vector<std::uint64_t> credit(claims.size());
-  std::vector<std::uint32_t> taken(claims.size()), turns;
+  std::vector<std::uint32_t> taken(claims.size());
+  std::vector<ClaimIndex> turns;
   while (turns.size() < total) {
-    for (std::uint32_t i = 0; i < claims.size(); ++i) {
+    for (ClaimIndex i = 0; i < claims.size(); ++i) {
       if (taken[i] == claims[i].rows) continue;
       credit[i] += claims[i].weight;
       if (credit[i] < top) continue;
@@ -68,8 +70,51 @@ TEST(Maglev, TurnsAreThoseOfTheRounds) {
   }
 }
 
+// The paper's walk, step by step. The deal finds the last rows another way.
+std::vector<MemberIndex> deal_by_walking(const std::vector<Claim>& claims, std::vector<MemberIndex> holder) {
+  const auto row_count = static_cast<std::uint32_t>(holder.size());
+  std::vector<std::uint32_t> next;
+  for (const Claim& claim : claims) next.push_back(claim.preference.offset);
+  for (const ClaimIndex turn : maglev_turns(claims)) {
+    std::uint32_t& row = next[turn];
+    while (holder[row] != no_member) row = next_row(claims[turn].preference, row, row_count);
+    holder[row] = claims[turn].member;
+  }
+  return holder;
+}
+
+TEST(Maglev, TheLastRowsAreThoseOfTheWalk) {
+  std::mt19937_64 random(2);
+  for (const std::uint32_t row_count : {7U, 251U, 65537U, 655373U}) {
+    for (const std::size_t claim_count : {1U, 2U, 3U, 7U, 100U, 5000U}) {
+      if (claim_count > row_count / 2 && claim_count > 7) continue;
+      std::vector<MemberIndex> holder(row_count, no_member);
+      for (MemberIndex& h : holder) {
+        if (random() % 3 == 0) h = 0;
+      }
+      auto left = static_cast<std::uint32_t>(std::count(holder.begin(), holder.end(), no_member));
+      std::vector<Claim> claims;
+      for (std::size_t i = 0; i < claim_count && left > 0; ++i) {
+        const bool last = i + 1 == claim_count;
+        const auto rows =
+            static_cast<std::uint32_t>(last ? left : 1 + random() % (1 + 2 * left / claim_count));
+        claims.push_back(
+            {.member = static_cast<MemberIndex>(i),
+             .weight = static_cast<std::uint32_t>(1 + random() % 9),
+             .rows = std::min(rows, left),
+             .preference = {.offset = static_cast<std::uint32_t>(random() % row_count),
+                            .skip = static_cast<std::uint32_t>(1 + random() % (row_count - 1))}});
+        left -= claims.back().rows;
+      }
+      const std::vector<MemberIndex> walked = deal_by_walking(claims, holder);
+      maglev_deal(claims, holder);
+      ASSERT_EQ(holder, walked) << row_count << " rows, " << claim_count << " claims";
+    }
+  }
+}
+
 TEST(Preference, MeetsEveryRowOnceAndKnowsWhen) {
-  for (const std::uint32_t row_count : {251U, 65537U}) {
+  for (const std::uint32_t row_count : {251U, 65537U, 5000011U}) {
     for (const char* name : {"a", "web-1", "web-2", "a-rather-long-name.of.a-backend_0123456789"}) {
       const Preference preference = preference_of(name, 0xfffffffffffffffe, row_count);
       const PreferencePosition position(preference, row_count);

@@ -113,7 +113,7 @@ Axis movement_axis(const Comparison& comparison) {
   for (const ComparedAlgorithm& one : comparison.algorithms) {
     if (one.movement) max = std::max(max, one.movement->moved);
   }
-  return {560, plot_width - 70, 100 * std::min(max * 1.02, movement_cap * comparison.due)};
+  return {560, plot_width - 84, 100 * std::min(max * 1.02, movement_cap * comparison.due)};
 }
 
 }  // namespace

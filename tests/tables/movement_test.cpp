@@ -96,7 +96,7 @@ TEST(Movement, EveryRuleIsShownTheSameHistory) {
 }
 
 TEST(Movement, TheSmallestFleetIsNeverWithoutSomebody) {
-  const auto all = measure_movement({.backends = 4, .rows = 251, .changes = 3000});
+  const auto all = measure_movement({.backends = 4, .rows = 251, .changes = 1000});
   ASSERT_TRUE(all);
   for (const MovedByRule& rule : *all) EXPECT_GE(rule.minimum, 0.5) << rule.rule;
 }

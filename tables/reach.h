@@ -48,13 +48,16 @@ struct ReachVariant {
   return static_cast<float>(static_cast<double>(distance) * (half_ln2 * slack)) * inverse_weight;
 }
 
+// In units of 2^-31: the chords and the table's roundings put L at most 2e-7 * 2^32 above the logarithm, which is 370, and
+// a bound lacks less than 1.
+inline constexpr float reach_chords = 1000;
+
 // No less than reach_of a standing of weight 1 with this bound, without its logarithm; for another weight, bound and
-// result are to be scaled. Up to x = 1/2, -ln(1 - x) <= x + x^2/2 + x^3; the chords and the table's roundings put L at
-// most 2e-7 * 2^32 above the logarithm, 370 in units of 2^-31, and a bound lacks less than 1.
+// result are to be scaled. Up to x = 1/2, -ln(1 - x) <= x + x^2/2 + x^3.
 [[nodiscard]] inline float reach_at_most(float bound) {
-  constexpr float whole = 0x1p31F, chords = 1000, everything = 0x1p37F;
+  constexpr float whole = 0x1p31F, everything = 0x1p37F;
   const float x = bound * (1 / whole);
-  return x > 0.5F ? everything : bound * (1.00001F + x * (0.5F + x)) + chords;
+  return x > 0.5F ? everything : bound * (1.00001F + x * (0.5F + x)) + reach_chords;
 }
 
 // What this processor can run, the fastest last; for tests and benchmarks.

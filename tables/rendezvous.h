@@ -78,11 +78,10 @@ class Rendezvous {
     return {.draw = draw, .distance = draw_distance(draw), .weight = weight_[i], .member = member_[i]};
   }
 
-  // False only if the i-th candidate ranks behind the j-th for certain: a few instructions tell.
-  [[nodiscard]] bool may_outrank(std::size_t i, std::size_t j, std::uint64_t row_fold) const {
-    return reach_bound(name_fold_[i] ^ row_fold, inverse_weight_[i]) <=
-           reach_at_most(reach_bound(name_fold_[j] ^ row_fold, 1)) * inverse_weight_[j];
-  }
+  // What the bounds of the i-th candidate are made of: reach.h.
+  [[nodiscard]] std::uint64_t name_fold(std::size_t i) const { return name_fold_[i]; }
+  [[nodiscard]] float inverse_weight(std::size_t i) const { return inverse_weight_[i]; }
+  [[nodiscard]] const ReachVariant& reach() const { return reach_; }
 
  private:
   void add(std::uint64_t name_fold, std::uint32_t weight, MemberIndex member);

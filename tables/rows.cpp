@@ -2,71 +2,88 @@
 
 #include <algorithm>
 
+#include "tables/challenges.h"
 #include "tables/hops.h"
-#include "tables/rendezvous.h"
 
 namespace guideway {
 namespace {
 
-// Finds the rows that a change of states or health can touch. It may name a row that stays as it is, never
-// miss one.
+std::vector<MemberIndex> newcomers_between(const StandbyOfMember& before, const StandbyOfMember& after,
+                                           std::size_t member_count) {
+  constexpr unsigned may_enter = Standby::takes_new | Standby::enabled;
+  std::vector<MemberIndex> newcomers;
+  for (std::size_t i = 0; i < member_count; ++i) {
+    if ((after[i] & ~before[i] & may_enter) != 0) newcomers.push_back(static_cast<MemberIndex>(i));
+  }
+  return newcomers;
+}
+
+// Finds the rows that a change of states or health can touch. It may name a row that stays as it is, or name one twice,
+// but never misses one.
 class ChangedRows {
  public:
   // `hops` is after the change.
   ChangedRows(const Seating& seating, const StandbyOfMember& before, const Hops& hops, const HopRules& rules)
       : seating_(seating),
-        everybody_(hops.everybody()),
         mark_(before.size()),
+        challenges_(hops.everybody(), newcomers_between(before, hops.standby(), seating.members.size())),
         hop_count_(std::clamp<std::uint32_t>(rules.hops, 1, 3)) {
-    const StandbyOfMember& after = hops.standby();
     for (std::size_t i = 0; i < seating.members.size(); ++i) {
-      mark_[i] = static_cast<std::uint8_t>((before[i] != after[i] ? changed : 0) |
-                                           ((after[i] & Standby::down) != 0 ? down : 0));
-      constexpr unsigned may_enter = Standby::takes_new | Standby::enabled;
-      if ((after[i] & ~before[i] & may_enter) != 0) newcomers_.push_back(static_cast<MemberIndex>(i));
+      const std::uint8_t after = hops.standby()[i];
+      mark_[i] = static_cast<std::uint8_t>((before[i] != after ? changed : 0) |
+                                           ((after & Standby::down) != 0 ? down : 0));
     }
   }
 
-  // `before` is the row as it was.
-  [[nodiscard]] bool contains(std::uint32_t row, const Row& before) const {
-    const MemberIndex holder = seating_.holder[row], former = seating_.former[row];
-    const unsigned first = mark_[before.hop[0]], behind = mark_[before.hop[1]] | mark_[before.hop[2]];
-    if (((mark_[holder] | mark_[former] | first | behind) & changed) != 0) return true;
-    // Where a hop behind the first is down, members that the cut hid may come forward.
-    if (((behind | (before.takes_new == 0 ? first : 0)) & down) != 0) return true;
-    return !newcomers_.empty() && newcomer_may_enter(row, before, holder, former);
+  // `rows` is as it was before the change.
+  [[nodiscard]] std::vector<std::uint32_t> find(std::span<const Row> rows) {
+    std::vector<std::uint32_t> found;
+    for (std::uint32_t row = 0; row < rows.size(); ++row) {
+      if (touched(row, rows[row]) || (challenges_.has_newcomers() && newcomer_enters(row, rows[row]))) {
+        found.push_back(row);
+      }
+      if (challenges_.full()) challenges_.settle(found);
+    }
+    challenges_.settle(found);
+    return found;
   }
 
  private:
   static constexpr unsigned changed = 1, down = 2;
 
+  [[nodiscard]] bool touched(std::uint32_t row, const Row& before) const {
+    const MemberIndex holder = seating_.holder[row], former = seating_.former[row];
+    const unsigned first = mark_[before.hop[0]], behind = mark_[before.hop[1]] | mark_[before.hop[2]];
+    // Where a hop behind the first is down, members that the cut hid may come forward.
+    const unsigned hidden = behind | (before.takes_new == 0 ? first : 0U);
+    return ((mark_[holder] | mark_[former] | first | behind) & changed) != 0 || (hidden & down) != 0;
+  }
+
   // A newcomer comes in through the ranking: as the stand-in or as the best member not yet named. Both
   // places, where they are taken, are held by hops that are neither holder nor former; it has to outrank one
-  // of those.
-  [[nodiscard]] bool newcomer_may_enter(std::uint32_t row, const Row& before, MemberIndex holder,
-                                        MemberIndex former) const {
+  // of those. False where that is left to a challenge.
+  [[nodiscard]] bool newcomer_enters(std::uint32_t row, const Row& before) {
     if (before.takes_new == 0) return true;
-    std::uint32_t count = 0, ranked = 0;
-    bool outranked = false;
-    const std::uint64_t row_fold = row_fold_of(row);
-    for (const MemberIndex member : before.hop) {
-      if (member == no_member) break;
-      ++count;
-      if (member == holder || member == former) continue;
-      ++ranked;
-      for (const MemberIndex newcomer : newcomers_) {
-        outranked |= everybody_.may_outrank(newcomer, member, row_fold);
-      }
+    const MemberIndex holder = seating_.holder[row], former = seating_.former[row];
+    const auto is_ranked = [&](MemberIndex hop) {
+      return hop != no_member && hop != holder && hop != former;
+    };
+    const bool second = is_ranked(before.hop[1]), third = is_ranked(before.hop[2]);
+    const bool room = before.hop[hop_count_ - 1] == no_member;
+    if (room && !second && !third) return true;  // nobody has the best place
+
+    // At most one behind the first is ranked. Where nobody is, the best place is behind the cut.
+    if (second || third) challenges_.add(row, second ? before.hop[1] : before.hop[2]);
+    if (is_ranked(before.hop[0])) {
+      if (challenges_.full()) return true;
+      challenges_.add(row, before.hop[0]);
     }
-    // Where there is room and yet nobody is ranked, or only the stand-in, the best place is free.
-    const bool has_stand_in = before.hop[0] != holder && before.hop[0] != former;
-    return outranked || (count < hop_count_ && ranked == (has_stand_in ? 1U : 0U));
+    return false;
   }
 
   const Seating& seating_;
-  const Rendezvous& everybody_;
-  std::vector<std::uint8_t> mark_;      // of every MemberIndex there can be
-  std::vector<MemberIndex> newcomers_;  // take new flows, or are not disabled, since this change
+  std::vector<std::uint8_t> mark_;  // of every MemberIndex there can be
+  Challenges challenges_;
   std::uint32_t hop_count_;
 };
 
@@ -81,10 +98,8 @@ void update_rows(std::vector<Row>& rows, const Seating& seating, std::span<const
                  std::span<const MemberStatus> after, const HopRules& rules) {
   const Hops hops(seating, after, rules);
   const StandbyOfMember standby_before = standby_of(seating.members, before, rules);
-  const ChangedRows changed(seating, standby_before, hops, rules);
-  for (std::uint32_t row = 0; row < seating.row_count; ++row) {
-    if (changed.contains(row, rows[row])) hops.write(row, rows[row]);
-  }
+  ChangedRows changed(seating, standby_before, hops, rules);
+  for (const std::uint32_t row : changed.find(rows)) hops.write(row, rows[row]);
 }
 
 }  // namespace guideway

@@ -47,7 +47,8 @@ std::array<std::uint8_t, frame_size> make_frame(std::uint32_t flow, std::uint8_t
 }
 
 struct Bench {
-  explicit Bench(bool flow_table, std::size_t flows) : table(std::max<std::size_t>(flows, 64)) {
+  explicit Bench(bool flow_table, std::size_t flow_entries)
+      : flow_state(std::max<std::size_t>(flow_entries, 64), 1) {
     ports.size = 1;
     ports.ports[0].mac = mac;
     auto pool = std::make_shared<SnapshotPool>();
@@ -108,11 +109,11 @@ struct Bench {
   PortTable ports;
   NextHops next_hops;
   WorkerCounters counters;
-  FlowTable table;
+  FlowState flow_state;
   Snapshot snapshot;
   Burst burst;
   std::unique_ptr<Outputs> outputs = std::make_unique<Outputs>();
-  Pipeline pipeline{{ports, next_hops, counters, table, memory().mbufs(), {}}};
+  Pipeline pipeline{{ports, next_hops, counters, flow_state, memory().mbufs(), {}}};
 };
 
 void count_packets(benchmark::State& state) {

@@ -6,7 +6,7 @@
 #include "command/site_export.h"
 #include "command/text_table.h"
 #include "command/values.h"
-#include "net/gue.h"
+#include "net/wrapping.h"
 #include "state/director_fit.h"
 
 namespace guideway {
@@ -44,7 +44,7 @@ std::vector<std::string> mtu_warnings(const Site& site, const DirectorConfig& di
     const Pool& pool = *site.find_pool(service.pool);
     if (service.address.family != Family::ipv6 || pool.backends.empty()) continue;
     const std::size_t wrapping =
-        net::gue_outer_size(pool.backends.front().address.family, pool.hop_rules.hops - std::size_t{1});
+        net::wrapping_size(pool.encapsulation, pool.backends.front().address.family, pool.rules().hops);
     for (const PortConfig& port : director.ports) {
       if (port.mtu >= net::ipv6_mtu_min + wrapping) continue;
       out.push_back(

@@ -10,7 +10,7 @@
 #include "command/site_view.h"
 #include "command/text_table.h"
 #include "command/values.h"
-#include "net/gue.h"
+#include "net/wrapping.h"
 #include "state/service_cover.h"
 #include "state/words.h"
 
@@ -128,29 +128,36 @@ json outer_json(Context& context, const RowView& view, const FlowTuple& tuple, s
   for (const MemberIndex member : view.row.hop) {
     if (const Backend* backend = view.backend(member)) hops.push_back(backend);
   }
-  if (hops.empty() || view.pool.encapsulation != Encapsulation::gue) return nullptr;
+  if (hops.empty() || view.pool.encapsulation == Encapsulation::l2) return nullptr;
   const Family family = hops.front()->address.family;
   const auto& source =
       family == Family::ipv4 ? context.director().source_ipv4 : context.director().source_ipv6;
   if (!source) return nullptr;
-  net::GueOuter outer;
-  outer.family = family;
-  outer.source = source->bytes.data();
-  outer.destination = hops.front()->address.bytes.data();
+  net::Wrapping wrapping;
+  wrapping.encapsulation = view.pool.encapsulation;
+  net::GueOuter& outer = wrapping.outer;
+  outer.ip = {.family = family,
+              .source = source->bytes.data(),
+              .destination = hops.front()->address.bytes.data(),
+              .flow_hash = hash};
   for (std::size_t i = 1; i < hops.size(); ++i)
     outer.further[outer.further_count++] = hops[i]->address.bytes.data();
   outer.port = view.pool.gue_port;
-  outer.flow_hash = hash;
   outer.inner_family = tuple.source.family;
-  outer.inner_length = (tuple.source.family == Family::ipv4 ? net::ipv4_size : net::ipv6_size) +
-                       (tuple.protocol == protocol_udp ? net::udp_size : net::tcp_size);
+  outer.inner_length =
+      net::ip_size(tuple.source.family) + (tuple.protocol == protocol_udp ? net::udp_size : net::tcp_size);
   std::array<std::uint8_t, net::gue_outer_size(Family::ipv6, net::gue_hops_further_max)> bytes{};
-  net::write_gue_outer(bytes.data(), outer);
-  const std::size_t size = net::gue_outer_size(family, outer.further_count);
-  return {{"source", endpoint_text(*source, net::gue_source_port(hash))},
-          {"destination", endpoint_text(hops.front()->address, view.pool.gue_port)},
-          {"inner_length", outer.inner_length},
-          {"bytes", hex_bytes(std::span(bytes).first(size))}};
+  net::write_wrapping(bytes.data(), wrapping);
+  const std::size_t size = net::wrapping_size(wrapping.encapsulation, family, hops.size());
+  json out{{"inner_length", outer.inner_length}, {"bytes", hex_bytes(std::span(bytes).first(size))}};
+  if (wrapping.encapsulation == Encapsulation::gue) {
+    out["source"] = endpoint_text(*source, net::gue_source_port(hash));
+    out["destination"] = endpoint_text(hops.front()->address, view.pool.gue_port);
+  } else {
+    out["source"] = source->text();
+    out["destination"] = hops.front()->address.text();
+  }
+  return out;
 }
 
 json flow_json(const FlowTuple& tuple) {

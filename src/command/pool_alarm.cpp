@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "command/live.h"
 #include "command/text_table.h"
 
 namespace guideway {
@@ -27,6 +28,22 @@ std::string ignored_sentence(const Pool& pool, bool any_healthy) {
     return fmt::format("pool {}: less than panic = {} of the weight is healthy: all take new flows",
                        pool.name, pool.hop_rules.panic);
   return fmt::format("pool {}: nobody is healthy: all take new flows (none_healthy = all)", pool.name);
+}
+
+// Without a wrapping, a router would send the packet back to where its service address is announced.
+std::vector<std::string> beyond_l2(const Site& site, const std::vector<NextHopReport>& next_hops) {
+  std::vector<std::string> out;
+  for (const Pool& pool : site.pools) {
+    if (pool.encapsulation != Encapsulation::l2) continue;
+    for (const Backend& backend : pool.backends) {
+      const auto found = std::ranges::find(next_hops, backend.address.text(), &NextHopReport::address);
+      if (found == next_hops.end() || !found->next_hop.behind_router) continue;
+      out.push_back(
+          fmt::format("pool {}: {} is behind a router, where l2 does not reach; use gue, ipip or gre",
+                      pool.name, backend.name));
+    }
+  }
+  return out;
 }
 
 }  // namespace
@@ -54,8 +71,13 @@ std::optional<std::string> alarm_of(Context& context, const Pool& pool) {
 
 json alarms_json(Context& context) {
   json out = json::array();
-  for (const Pool& pool : context.version().site.pools)
+  const Site& site = context.version().site;
+  for (const Pool& pool : site.pools)
     if (auto alarm = alarm_of(context, pool)) out.push_back(std::move(*alarm));
+  const bool any_l2 =
+      std::ranges::any_of(site.pools, [](const Pool& p) { return p.encapsulation == Encapsulation::l2; });
+  if (Live* live = any_l2 ? context.live() : nullptr)
+    for (std::string& alarm : beyond_l2(site, live->next_hops())) out.push_back(std::move(alarm));
   return out;
 }
 

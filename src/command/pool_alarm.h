@@ -1,5 +1,5 @@
 // Pool alarm: what is wrong with a pool as a whole, in one sentence.
-// What: nobody takes new flows, or health is ignored because too few are healthy.
+// What: nobody takes new flows, health is ignored because too few are healthy, or l2 does not reach a backend.
 // Why:  shares of 100 % look like any other; a person must see that the rows are not what they usually mean.
 #pragma once
 

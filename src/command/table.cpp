@@ -107,7 +107,7 @@ std::vector<Command> pool_verbs() {
       {"pool",
        "add",
        {{"NAME", Kind::new_name, {}, "what it shall be called"}},
-       {{"encapsulation", Kind::word, "gue", "how packets are wrapped: gue, also when left out"},
+       {{"encapsulation", Kind::word, "gue|ipip|gre|l2", "how packets are wrapped; gue when left out"},
         {"rows", Kind::number, "M", "size of the table, a prime from 251 to 5000011; 65537 when left out"},
         {"hops", Kind::number, "N", "backends a packet may be sent to, 1 to 3; 3 when left out"},
         {"affinity", Kind::word, "flow|client", "what picks the row; flow when left out"},

@@ -71,11 +71,11 @@ Result<Prefix> prefix_value(std::string_view text) {
   if (!address) return tl::unexpected<Error>(address.error());
   const auto bits = static_cast<std::uint8_t>(address->size() * 8);
   if (slash == std::string_view::npos) return Prefix{*address, bits};
-  const auto length = digits(text.substr(slash + 1));
-  if (!length || *length > bits) {
+  const auto length = parse_prefix_length(text.substr(slash + 1), address->family);
+  if (!length) {
     return wrong(fmt::format("\"{}\" is no prefix", text), fmt::format("its length is 0 to {}", bits));
   }
-  return Prefix{*address, static_cast<std::uint8_t>(*length)};
+  return Prefix{*address, *length};
 }
 
 Result<Endpoint> endpoint_value(std::string_view text) {

@@ -10,14 +10,11 @@
 
 #include "command/table.h"
 #include "guideway/result.h"
+#include "state/prefix.h"
 #include "state/site.h"
 
 namespace guideway {
 
-struct Prefix {
-  IpAddress address;
-  std::uint8_t length = 32;
-};
 struct Endpoint {
   IpAddress address;
   std::uint16_t port = 0;

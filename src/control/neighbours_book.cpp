@@ -293,6 +293,7 @@ NextHop NeighbourBook::next_hop_of(const Target& target) const {
   out.state = !port->up() ? NextHop::State::port_down
               : mac       ? NextHop::State::resolved
                           : NextHop::State::unresolved;
+  out.behind_router = out.state == NextHop::State::resolved && target.route.gateway && !port->config.mac;
   return out;
 }
 

@@ -102,8 +102,9 @@ Result<void> Daemon::start_control(const std::optional<Site>& seed) {
   auto health = HealthChecker::start([this](std::span<const HealthChange>) { health_changed(); });
   if (!health) return tl::unexpected(health.error());
   health_ = std::move(*health);
-  builder_ = std::make_unique<SnapshotBuilder>(OuterSources{config_.source_ipv4, config_.source_ipv6},
-                                               next_hops_, store->recent_rows());
+  builder_ = std::make_unique<SnapshotBuilder>(
+      OuterSources{config_.source_ipv4, config_.source_ipv6, config_.outer_source_prefix}, next_hops_,
+      store->recent_rows());
   live_ = std::make_unique<LiveDirector>(LiveParts{*ports_, *workers_, *neighbours_, *health_});
   controller_ = std::make_unique<Controller>(std::move(*store), config_, *builder_, *publisher_);
   controller_->set_live(*live_);

@@ -13,6 +13,22 @@ bool put(Outbox& box, const Burst& burst, std::size_t i) {
   return true;
 }
 
+// The other pieces of packets whose first one is in its outbox.
+void dispatch_further(const Burst& burst, Outputs& out) {
+  for (std::size_t n = 0; n < burst.further_count; ++n) {
+    const std::size_t i = burst.further_origin[n];
+    Outbox& box = out.port[burst.egress[i]];
+    if (burst.verdict[i] != Verdict::forward || box.size == outbox_max) {
+      rte_pktmbuf_free(burst.further[n]);
+      continue;
+    }
+    box.frames[box.size] = burst.further[n];
+    box.verdict[box.size] = further_piece;
+    box.origin[box.size] = burst.further_origin[n];
+    ++box.size;
+  }
+}
+
 // Puts the packet where its verdict sends it; a full outbox makes it a drop.
 void dispatch(Burst& burst, std::size_t i, Outputs& out) {
   switch (burst.verdict[i]) {
@@ -48,12 +64,13 @@ void account(const PipelineParts& parts, Burst& burst, Outputs& out) {
         (burst.verdict[i] == Verdict::kernel || burst.verdict[i] == Verdict::drop_unmatched);
     if (unmatched) parts.counters.service(burst.service[i]->id).unmatched.add(1);
     dispatch(burst, i, out);
+    if (burst.verdict[i] == Verdict::held) counters.count(Verdict::held, burst.bytes[i]);
     if (!is_drop(burst.verdict[i])) continue;
     rte_pktmbuf_free(burst.packets[i]);
-    const auto index = static_cast<std::size_t>(burst.verdict[i]);
-    counters.packets[index].add(1);
-    counters.bytes[index].add(burst.bytes[i]);
+    counters.count(burst.verdict[i], burst.bytes[i]);
   }
+  dispatch_further(burst, out);
+  if (burst.readmitted) return;
   counters.packets_in.add(burst.size);
   counters.bytes_in.add(bytes_in);
 }

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "dataplane/fragment_table.h"
 #include "dataplane/key_bytes.h"
 #include "net/packet.h"
 #include "snapshot/snapshot.h"
@@ -19,6 +20,8 @@
 namespace guideway {
 
 inline constexpr std::size_t burst_max = 32;
+// Frames that a burst makes on top of one a packet: pieces of packets that were too big.
+inline constexpr std::size_t further_max = 224;
 
 // Where a packet is sent: hop 0 is the frame's destination, the further ones stand in the GUE hop list.
 struct HopList {
@@ -31,6 +34,7 @@ struct Burst {
   std::uint16_t size = 0;
   std::uint8_t port = 0;        // ingress, index into the PortTable
   std::uint32_t truncated = 0;  // bit i: the source holds less of packet i than was on the wire
+  bool readmitted = false;      // packets that were held; they were counted when they came in
   std::array<rte_mbuf*, burst_max> packets;
 
   // parse
@@ -38,6 +42,10 @@ struct Burst {
   std::array<std::uint32_t, burst_max> bytes;  // of the frame as it came in
   std::array<Packet, burst_max> parsed;        // `kind` is `other` where no IP packet was found
   std::array<KeyBytes, burst_max> key;
+  std::uint32_t fragments = 0;  // bit i: a part of a fragmented datagram
+  // follow_fragments, for those of `fragments`
+  std::array<DatagramIndex, burst_max> datagram;  // of a first fragment, else no_datagram
+  std::array<BackendId, burst_max> leader;        // where a later fragment's first one went, else no_backend
   // find_service
   std::array<const SnapshotService*, burst_max> service;
   std::array<const SnapshotPool*, burst_max> pool;
@@ -48,13 +56,24 @@ struct Burst {
   std::array<std::uint64_t, burst_max> hash;  // flow hash
   std::array<const Row*, burst_max> row;
   // lookup_flows
-  std::array<MemberIndex, burst_max> tracked;  // slot that a flow-table entry names, else no_member
+  std::array<MemberIndex, burst_max>
+      tracked;  // slot that a flow-table entry or the leader names, else no_member
   // choose_backend
   std::array<HopList, burst_max> hops;
   std::uint32_t new_flow = 0;  // bit i: the first packet of a flow, as far as this worker knows
   std::uint32_t to_learn = 0;  // bit i: makes an entry in the flow table, once it is sure to be forwarded
   // encapsulate
   std::array<std::uint8_t, burst_max> egress;  // index into the PortTable
+  // Further pieces of packets whose first piece is in `packets`; piece n was made from packet further_origin[n].
+  std::uint16_t further_count = 0;
+  std::array<rte_mbuf*, further_max> further;
+  std::array<std::uint8_t, further_max> further_origin;
+
+  [[nodiscard]] bool has_room_for(std::size_t pieces) const { return further_count + pieces <= further_max; }
+  void add_further(std::size_t i, rte_mbuf* piece) {
+    further[further_count] = piece;
+    further_origin[further_count++] = static_cast<std::uint8_t>(i);
+  }
 };
 
 }  // namespace guideway

@@ -21,8 +21,12 @@ HopList hops_behind(MemberIndex tracked, const HopList& row) {
 // Whether a packet without an entry makes one. A TCP packet that is no SYN is not learned where further hops
 // are named: the backends find the right one among themselves.
 bool creates_entry(const SnapshotPool& pool, const Packet& packet) {
-  if (!pool.flow_table) return false;
-  return packet.kind == PacketKind::udp || is_syn(packet) || pool.encapsulation != Encapsulation::gue;
+  if (!pool.flow_table || packet.fragment_offset != 0) return false;
+  return packet.kind == PacketKind::udp || is_syn(packet) || !names_further_hops(pool.encapsulation);
+}
+
+bool opens_flow(const Packet& packet) {
+  return (packet.kind == PacketKind::udp && packet.fragment_offset == 0) || is_syn(packet);
 }
 
 Verdict choose(Burst& burst, std::size_t i) {
@@ -33,7 +37,7 @@ Verdict choose(Burst& burst, std::size_t i) {
     burst.hops[i] = hops_behind(burst.tracked[i], row);
     return Verdict::forward;
   }
-  const bool new_flow = packet.kind == PacketKind::udp || is_syn(packet);
+  const bool new_flow = opens_flow(packet);
   if (new_flow && burst.row[i]->takes_new == 0)
     return packet.kind == PacketKind::udp ? Verdict::drop_no_backend_udp : Verdict::drop_no_backend_syn;
   if (row.count == 0) return Verdict::drop_no_backend;

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "dataplane/stages.h"
-#include "net/ethernet.h"
+#include "net/gre.h"
 #include "net/gue.h"
 #include "net/icmp.h"
 
@@ -38,15 +38,6 @@ bool is_gue_port(const Snapshot& snapshot, std::uint16_t port) {
   return false;
 }
 
-// Plain GRE around an IP packet; then its family.
-std::optional<Family> family_in_gre(std::span<const std::uint8_t> gre) {
-  if (gre.size() < net::gre_size || net::load_be16(gre.data()) != 0) return std::nullopt;
-  const std::uint16_t type = net::load_be16(gre.data() + 2);
-  if (type == net::ethertype_ipv4) return Family::ipv4;
-  if (type == net::ethertype_ipv6) return Family::ipv6;
-  return std::nullopt;
-}
-
 // What a director wrapped has a service's packet inside; one that comes to a service address again would go
 // round for ever.
 bool is_wrapped(const Snapshot& snapshot, std::span<const std::uint8_t> ip, const Packet& packet) {
@@ -58,7 +49,7 @@ bool is_wrapped(const Snapshot& snapshot, std::span<const std::uint8_t> ip, cons
     case net::protocol_ipv6:
       return is_service_address(snapshot, payload, Family::ipv6);
     case net::protocol_gre: {
-      const auto family = family_in_gre(payload);
+      const auto family = net::parse_gre(payload);
       return family && is_service_address(snapshot, payload.subspan(net::gre_size), *family);
     }
     case net::protocol_udp: {
@@ -84,7 +75,8 @@ Verdict judge_ported(const Snapshot& snapshot, const rte_mbuf& mbuf, const Packe
   match = snapshot.lookup.find(packet.family, net::destination_address(ip, packet.family), packet.protocol,
                                packet.destination_port);
   if (match.kind == ServiceMatch::Kind::not_ours) return Verdict::kernel;
-  if (packet.kind == PacketKind::udp && is_gue_port(snapshot, packet.destination_port)) [[unlikely]] {
+  if (packet.kind == PacketKind::udp && packet.fragment_offset == 0 &&
+      is_gue_port(snapshot, packet.destination_port)) [[unlikely]] {
     if (is_wrapped_in_gue(snapshot, mbuf, packet)) return Verdict::drop_loop;
   }
   if (match.kind == ServiceMatch::Kind::service) [[likely]]
@@ -134,6 +126,13 @@ Verdict judge_icmp(const Snapshot& snapshot, std::span<const std::uint8_t> ip, B
   return Verdict::kernel;
 }
 
+// Nothing is put together here, so that a fragmented echo request can only be passed on; what it is, and whether an
+// error, stands in its first fragment alone.
+bool is_icmp_fragment(const Packet& packet) {
+  return packet.kind == PacketKind::fragment &&
+         packet.protocol == (packet.family == Family::ipv4 ? net::protocol_icmp : net::protocol_icmpv6);
+}
+
 Verdict judge_rest(const Snapshot& snapshot, Burst& burst, std::size_t i, ServiceMatch& match) {
   const Packet& packet = burst.parsed[i];
   Gathered gathered;
@@ -141,7 +140,16 @@ Verdict judge_rest(const Snapshot& snapshot, Burst& burst, std::size_t i, Servic
   match = snapshot.lookup.find_address(packet.family, net::destination_address(ip.data(), packet.family));
   if (match.kind == ServiceMatch::Kind::not_ours) return Verdict::kernel;
   if (packet.l4 != Verdict::forward) return packet.l4;
-  if (packet.kind == PacketKind::fragment) return Verdict::drop_fragment;
+  if (is_icmp_fragment(packet)) {
+    switch (static_cast<Ping>(match.ping)) {
+      case Ping::answer:
+        return Verdict::drop_fragment;
+      case Ping::forward:
+        return Verdict::forward;
+      case Ping::kernel:
+        return Verdict::kernel;
+    }
+  }
   if (packet.kind == PacketKind::icmp) return judge_icmp(snapshot, ip, burst, i, match);
   if (is_wrapped(snapshot, ip, packet)) return Verdict::drop_loop;
   return match.unmatched_drop ? Verdict::drop_unmatched : Verdict::kernel;

@@ -11,6 +11,8 @@ namespace guideway {
 
 // After a packet of a flow in class `before`, which is not the SYN that opens it.
 [[nodiscard]] constexpr FlowClass flow_class_after(FlowClass before, const Packet& packet) {
+  // A piece of a packet shows no more than the packet.
+  if (packet.fragment_offset != 0) return before;
   if (packet.kind != PacketKind::tcp) return FlowClass::udp;
   // A SYN+ACK shows no more than the SYN before it: whoever sends one may make nothing established.
   if ((packet.tcp_flags & tcp_syn) != 0) return before;

@@ -12,13 +12,13 @@ void learn(const PipelineParts& parts, const SnapshotPool& pool, const Packet& p
   if (is_syn(packet)) {
     // A SYN on the tuple of an established flow that stays where it is (a forged one, above all) must not
     // make the entry easier to evict.
-    const FlowTable::Entry known = parts.flows.find_entry(hash, now_ms);
+    const FlowTable::Entry known = parts.flows.table.find_entry(hash, now_ms);
     if (known && known.backend() == backend && known.flow_class() == FlowClass::established) return;
   } else if (packet.kind == PacketKind::tcp) {
     flow_class = flow_class_after(FlowClass::fresh, packet);
   }
   const auto inserted =
-      parts.flows.insert(hash, backend, flow_class, now_ms, timeout_of(flow_class, pool.timeouts));
+      parts.flows.table.insert(hash, backend, flow_class, now_ms, timeout_of(flow_class, pool.timeouts));
   VerdictCounters& counters = parts.counters.verdicts;
   if (inserted == FlowTable::Inserted::created || inserted == FlowTable::Inserted::evicted)
     counters.flows_created.add(1);

@@ -32,16 +32,30 @@ MemberIndex lookup(FlowTable& flows, const Snapshot& snapshot, const SnapshotPoo
   return slot;
 }
 
-// For the flow that an ICMP error quotes: nothing is written, and RSS may have brought it to another worker than its
-// flow.
-MemberIndex lookup_quoted(const PipelineParts& parts, const Snapshot& snapshot, const SnapshotPool& pool,
-                          bool tcp, std::uint64_t hash, std::uint32_t now_ms) {
-  BackendId id = parts.flows.find(hash, now_ms);
-  for (const FlowTable* peer : parts.peers) {
+// For packets that RSS may have brought to another worker than their flow, like an ICMP error about it: nothing is
+// written.
+MemberIndex lookup_anywhere(const PipelineParts& parts, const Snapshot& snapshot, const SnapshotPool& pool,
+                            bool tcp, std::uint64_t hash, std::uint32_t now_ms) {
+  BackendId id = parts.flows.table.find(hash, now_ms);
+  for (const FlowState* peer : parts.peers) {
     if (id != no_backend) break;
-    id = peer->find(hash, now_ms);
+    id = peer->table.find(hash, now_ms);
   }
   return id == no_backend ? no_member : serving_slot(snapshot, pool, id, tcp);
+}
+
+// A later fragment goes where its first one went, with or without a flow table; a first one like any packet of its
+// flow, whose other packets have ports for RSS to spread by and may be with another worker.
+MemberIndex lookup_fragment(const PipelineParts& parts, const Snapshot& snapshot, const Burst& burst,
+                            std::size_t i, std::uint32_t now_ms) {
+  const SnapshotPool& pool = *burst.pool[i];
+  const Packet& packet = burst.parsed[i];
+  const bool tcp = packet.kind == PacketKind::tcp;
+  if (packet.fragment_offset != 0)
+    return burst.leader[i] == no_backend ? no_member : serving_slot(snapshot, pool, burst.leader[i], tcp);
+  if (!pool.flow_table || is_syn(packet)) return no_member;
+  const MemberIndex slot = lookup(parts.flows.table, snapshot, pool, packet, burst.hash[i], now_ms);
+  return slot != no_member ? slot : lookup_anywhere(parts, snapshot, pool, tcp, burst.hash[i], now_ms);
 }
 
 }  // namespace
@@ -50,21 +64,25 @@ void lookup_flows(const PipelineParts& parts, const Snapshot& snapshot, std::uin
   for (std::size_t i = 0; i < burst.size; ++i) {
     if (burst.verdict[i] != Verdict::forward) continue;
     rte_prefetch0(burst.row[i]);
-    if (burst.pool[i]->flow_table) parts.flows.prefetch(burst.hash[i]);
+    if (burst.pool[i]->flow_table) parts.flows.table.prefetch(burst.hash[i]);
   }
   for (std::size_t i = 0; i < burst.size; ++i) {
     if (burst.verdict[i] != Verdict::forward) continue;
     burst.tracked[i] = no_member;
     const SnapshotPool& pool = *burst.pool[i];
     // A SYN is always a new decision, even on a known tuple.
+    if ((burst.fragments >> i & 1) != 0) [[unlikely]] {
+      burst.tracked[i] = lookup_fragment(parts, snapshot, burst, i, now_ms);
+      continue;
+    }
     if (!pool.flow_table || is_syn(burst.parsed[i])) continue;
     if (burst.parsed[i].kind == PacketKind::icmp) [[unlikely]] {
       if ((burst.quoted >> i & 1) == 0) continue;
       const bool tcp = key_protocol(burst.key[i], burst.parsed[i].family) == net::protocol_tcp;
-      burst.tracked[i] = lookup_quoted(parts, snapshot, pool, tcp, burst.hash[i], now_ms);
+      burst.tracked[i] = lookup_anywhere(parts, snapshot, pool, tcp, burst.hash[i], now_ms);
       continue;
     }
-    burst.tracked[i] = lookup(parts.flows, snapshot, pool, burst.parsed[i], burst.hash[i], now_ms);
+    burst.tracked[i] = lookup(parts.flows.table, snapshot, pool, burst.parsed[i], burst.hash[i], now_ms);
   }
 }
 

@@ -82,7 +82,7 @@ Verdict parse_frame(const PipelineParts& parts, const PortView& port, rte_mbuf*&
 
 void parse(const PipelineParts& parts, Burst& burst) {
   const PortView& port = parts.ports.ports[burst.port];
-  burst.quoted = 0;
+  burst.quoted = burst.fragments = 0;
   for (std::size_t i = 0; i < burst.size; ++i) rte_prefetch0(rte_pktmbuf_mtod(burst.packets[i], void*));
   for (std::size_t i = 0; i < burst.size; ++i) {
     burst.bytes[i] = burst.packets[i]->pkt_len;
@@ -93,6 +93,8 @@ void parse(const PipelineParts& parts, Burst& burst) {
     burst.verdict[i] = (burst.truncated >> i & 1) != 0
                            ? Verdict::drop_truncated
                            : parse_frame(parts, port, burst.packets[i], burst.parsed[i], burst.key[i]);
+    if (burst.parsed[i].kind == PacketKind::fragment && burst.verdict[i] == Verdict::forward) [[unlikely]]
+      burst.fragments |= 1U << i;
   }
 }
 

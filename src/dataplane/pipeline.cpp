@@ -23,15 +23,33 @@ void count_forwarded(WorkerCounters& counters, const Burst& burst, std::size_t i
 
 void Pipeline::run(Burst& burst, const Snapshot& snapshot, std::uint32_t now_ms, Outputs& out) {
   stages::parse(parts_, burst);
+  stages::follow_fragments(parts_, snapshot, now_ms, burst);
   stages::find_service(snapshot, burst);
   stages::hash_flows(burst);
   stages::lookup_flows(parts_, snapshot, now_ms, burst);
   stages::choose_backend(burst);
+  stages::lead_fragments(parts_, burst);
   stages::encapsulate(parts_, errors_, now_ms, burst);
   stages::learn_flows(parts_, now_ms, burst);
   stages::answer(parts_, burst);
   stages::account(parts_, burst, out);
   burst_ = &burst;
+}
+
+bool Pipeline::readmit(Burst& burst, std::uint32_t now_ms) {
+  burst.readmitted = false;
+  FragmentTable& fragments = parts_.flows.fragments;
+  if (!fragments.holds_any()) [[likely]]
+    return false;
+  VerdictCounters& counters = parts_.counters.verdicts;
+  fragments.expire(now_ms, counters);
+  if (!parts_.peers.empty())
+    fragments.ask(now_ms, counters,
+                  [&](std::uint64_t key) { return stages::leader_elsewhere(parts_, key, now_ms); });
+  burst.size = fragments.take_ready(burst.packets, burst.port, counters);
+  burst.truncated = 0;
+  burst.readmitted = burst.size != 0;
+  return burst.readmitted;
 }
 
 void Pipeline::sent(Outbox& box, std::uint16_t sent, Verdict otherwise) {
@@ -43,9 +61,7 @@ void Pipeline::sent(Outbox& box, std::uint16_t sent, Verdict otherwise) {
       if (verdict != further_piece) verdict = otherwise;
     }
     if (verdict == further_piece) continue;
-    const auto index = static_cast<std::size_t>(verdict);
-    counters.packets[index].add(1);
-    counters.bytes[index].add(box.bytes_in[i]);
+    counters.count(verdict, box.bytes_in[i]);
     if (verdict == Verdict::forward) count_forwarded(parts_.counters, *burst_, box.origin[i]);
   }
   box.size = 0;

@@ -1,5 +1,6 @@
 // Pipeline: one worker's way from received frames to frames to send.
-// What: parse, find the service, look the flow up, choose the backend, wrap, account: stages over a burst.
+// What: parse, follow first fragments, find the service, look the flow up, choose the backend, wrap, account: stages
+//       over a burst.
 // Why:  the NIC's workers, replay and the tests run this same code.
 // Cost: no allocation, lock, log, throw or clock; time is an argument.
 // Not:  receiving and sending (io), nor who may be sent to (the snapshot, made by state).
@@ -10,7 +11,7 @@
 #include <span>
 
 #include "dataplane/burst.h"
-#include "dataplane/flow_table.h"
+#include "dataplane/flow_state.h"
 #include "dataplane/outputs.h"
 #include "dataplane/token_bucket.h"
 #include "snapshot/counters.h"
@@ -25,11 +26,11 @@ struct PipelineParts {
   const PortTable& ports;
   const NextHops& next_hops;
   WorkerCounters& counters;  // this worker's own
-  FlowTable& flows;          // this worker's own
+  FlowState& flows;          // this worker's own
   // For packets that we make or must copy. Its mbufs have RTE_PKTMBUF_HEADROOM.
   rte_mempool* mbufs = nullptr;
-  // The other workers' tables: read for the rare packets that RSS brings to the wrong worker.
-  std::span<const FlowTable* const> peers{};
+  // The other workers': read for the rare packets that RSS brings to the wrong worker.
+  std::span<const FlowState* const> peers{};
 };
 
 class Pipeline {
@@ -41,6 +42,10 @@ class Pipeline {
   // The caller empties `out` (by `sent`) before the next run, while the snapshot and the burst are still there.
   void run(Burst& burst, const Snapshot& snapshot, std::uint32_t now_ms, Outputs& out);
 
+  // After each run and its sending, until it answers false: fills the burst with packets that were held and need not
+  // be any longer; to be run and sent like others.
+  [[nodiscard]] bool readmit(Burst& burst, std::uint32_t now_ms);
+
   // The first `sent` frames of the box are gone (the port owns them); the rest is freed and counted as
   // `otherwise`. What services and backends count is counted here, so that it is what left. Empties the box.
   void sent(Outbox& box, std::uint16_t sent, Verdict otherwise);
@@ -48,7 +53,9 @@ class Pipeline {
   static void done(Outputs& out) { out.to_ports = out.to_kernel = 0; }
 
   // For polls that bring nothing, and now and then under load: removes some expired flows.
-  void idle(std::uint32_t now_ms) { parts_.flows.sweep(now_ms); }
+  void idle(std::uint32_t now_ms) { parts_.flows.table.sweep(now_ms); }
+  // At the end: drops what is still held.
+  void finish() { parts_.flows.fragments.clear(parts_.counters.verdicts); }
 
  private:
   PipelineParts parts_;

@@ -1,10 +1,11 @@
 // Stages: a packet's way through the director, in order; each is one function over a burst.
 // What: every stage looks only at packets whose verdict is still `forward` and may give them another one;
-//       mbufs are freed or handed on by `account` alone.
+//       mbufs are freed or handed on by `account` alone, but for fragments that wait.
 // Thread: one worker.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "dataplane/burst.h"
 #include "dataplane/outputs.h"
@@ -15,6 +16,14 @@ namespace guideway::stages {
 
 // Ethernet, tags, IP and the transport header; frames for others and frames that lie.
 void parse(const PipelineParts& parts, Burst& burst);
+// Later fragments take on the flow of their first one, or wait for it. `lead_fragments` tells, once the hops are chosen,
+// what became of first ones.
+void follow_fragments(const PipelineParts& parts, const Snapshot& snapshot, std::uint32_t now_ms,
+                      Burst& burst);
+void lead_fragments(const PipelineParts& parts, Burst& burst);
+// What other workers know of a datagram's first fragment.
+[[nodiscard]] std::optional<Leader> leader_elsewhere(const PipelineParts& parts, std::uint64_t key,
+                                                     std::uint32_t now_ms);
 // Which service the destination belongs to; what belongs to none goes to the kernel.
 void find_service(const Snapshot& snapshot, Burst& burst);
 // Flow hash and row.

@@ -9,8 +9,8 @@
 
 namespace guideway {
 
-Worker::Worker(WorkerParts parts, WorkerCounters& counters, FlowTable& flows,
-               std::span<const FlowTable* const> peers)
+Worker::Worker(WorkerParts parts, WorkerCounters& counters, FlowState& flows,
+               std::span<const FlowState* const> peers)
     : parts_(std::move(parts)),
       counters_(counters),
       pipeline_({parts_.table, parts_.next_hops, counters, flows, parts_.mbufs, peers}),
@@ -28,6 +28,7 @@ void Worker::run(const std::atomic<bool>& stop) {
 }
 
 void Worker::drain() {
+  pipeline_.finish();
   for (auto& link : parts_.links) {
     while (link.tx.drain()) {
     }
@@ -50,6 +51,7 @@ bool Worker::poll() {
     found_any |= link.tx.drain();
     if (link.twin_tx) found_any |= link.twin_tx->drain();
   }
+  found_any |= readmit(*snapshot, now_ms);
   // Expired flows go when there is time, and under load a few every now and then.
   constexpr unsigned rounds_between_sweeps = 64;
   if (!found_any || ++rounds_ % rounds_between_sweeps == 0) pipeline_.idle(now_ms);
@@ -68,6 +70,16 @@ bool Worker::receive(const PortLink& link, const Snapshot& snapshot, std::uint32
     burst_.size = count;
     burst_.port = link.port;
     burst_.truncated = 0;
+    pipeline_.run(burst_, snapshot, now_ms, outputs_);
+    send();
+  }
+  return found_any;
+}
+
+bool Worker::readmit(const Snapshot& snapshot, std::uint32_t now_ms) {
+  bool found_any = false;
+  while (pipeline_.readmit(burst_, now_ms)) {
+    found_any = true;
     pipeline_.run(burst_, snapshot, now_ms, outputs_);
     send();
   }

@@ -33,18 +33,19 @@ struct WorkerParts {
 
 class Worker {
  public:
-  Worker(WorkerParts parts, WorkerCounters& counters, FlowTable& flows,
-         std::span<const FlowTable* const> peers);
+  Worker(WorkerParts parts, WorkerCounters& counters, FlowState& flows,
+         std::span<const FlowState* const> peers);
 
   void run(const std::atomic<bool>& stop);
   // One round over all queues; whether it found anything. run() calls it; tests do too.
   bool poll();
-  // Control, after all workers have left run(): sends what other workers left for its queues.
+  // Control, after all workers have left run(): sends what other workers left for its queues, and drops what it holds.
   void drain();
   [[nodiscard]] unsigned lcore() const { return parts_.lcore; }
 
  private:
   bool receive(const PortLink& link, const Snapshot& snapshot, std::uint32_t now_ms);
+  bool readmit(const Snapshot& snapshot, std::uint32_t now_ms);
   bool receive_from_kernel(PortLink& link);
   void send();
   void send_to_kernel(PortLink& link, Outbox& box);

@@ -1,8 +1,10 @@
 #include "io/workers.h"
 
 #include <fmt/format.h>
+#include <rte_cycles.h>
 #include <rte_errno.h>
 #include <rte_launch.h>
+#include <sys/random.h>
 
 namespace guideway {
 
@@ -16,12 +18,24 @@ struct Workers::Launch {
   }
 };
 
+namespace {
+
+// What nobody outside knows. Without the kernel's randomness, which a host has long before this starts, it is the clock.
+std::uint64_t random_secret() {
+  std::uint64_t secret = 0;
+  if (getrandom(&secret, sizeof secret, 0) != sizeof secret) secret = rte_get_tsc_cycles();
+  return secret;
+}
+
+}  // namespace
+
 Workers::Workers(const DirectorConfig& config, const Ports& ports, const NextHops& next_hops,
                  QsbrPublisher& publisher) {
   const std::size_t count = config.workers.size();
+  const std::uint64_t secret = random_secret();
   for (std::size_t i = 0; i < count; ++i) {
     counters_.push_back(std::make_unique<WorkerCounters>());
-    flows_.push_back(std::make_unique<FlowTable>(config.flow_table_entries));
+    flows_.push_back(std::make_unique<FlowState>(config.flow_table_entries, secret));
   }
   peers_.resize(count);
   for (std::size_t i = 0; i < count; ++i) {

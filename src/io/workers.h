@@ -29,7 +29,7 @@ class Workers {
   [[nodiscard]] std::size_t size() const { return workers_.size(); }
   [[nodiscard]] unsigned lcore(std::size_t index) const { return workers_[index]->lcore(); }
   [[nodiscard]] const WorkerCounters& counters(std::size_t index) const { return *counters_[index]; }
-  [[nodiscard]] const FlowTable& flows(std::size_t index) const { return *flows_[index]; }
+  [[nodiscard]] const FlowTable& flows(std::size_t index) const { return flows_[index]->table; }
   [[nodiscard]] const Clock& clock() const { return clock_; }
 
  private:
@@ -37,8 +37,8 @@ class Workers {
   Clock clock_;
   std::atomic<bool> stop_{false};
   std::vector<std::unique_ptr<WorkerCounters>> counters_;
-  std::vector<std::unique_ptr<FlowTable>> flows_;
-  std::vector<std::vector<const FlowTable*>> peers_;  // of each worker: the others' tables
+  std::vector<std::unique_ptr<FlowState>> flows_;
+  std::vector<std::vector<const FlowState*>> peers_;  // of each worker: the others'
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<Launch>> running_;
 };

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "guideway/address.h"
 #include "net/byte_order.h"
 
 namespace guideway::net {
@@ -14,6 +15,10 @@ inline constexpr unsigned vlan_tags_max = 2;
 inline constexpr std::size_t ethernet_size_max = ethernet_size + vlan_tags_max * vlan_tag_size;
 inline constexpr std::uint16_t ethertype_ipv4 = 0x0800, ethertype_arp = 0x0806, ethertype_ipv6 = 0x86dd,
                                ethertype_vlan = 0x8100, ethertype_qinq = 0x88a8;
+
+[[nodiscard]] constexpr std::uint16_t ethertype_of(Family family) {
+  return family == Family::ipv4 ? ethertype_ipv4 : ethertype_ipv6;
+}
 
 struct EthernetHeader {
   std::uint16_t ethertype = 0;  // behind the tags; an 802.3 length stands here as it is

@@ -1,6 +1,5 @@
 // GUE: the outer headers of a wrapped packet (design section 3; routing contract 1).
 // What: writes IPv4 or IPv6, UDP and the GUE header with its hop list; reads the GUE header back.
-// Cost: a few full-width stores; the IPv4 checksum is summed from the words that are stored.
 // Not:  Ethernet, the choice of hops, ECN on the way out of the tunnel.
 #pragma once
 
@@ -12,7 +11,7 @@
 
 #include "guideway/address.h"
 #include "net/byte_order.h"
-#include "net/checksum.h"
+#include "net/outer_ip.h"
 #include "net/protocols.h"
 
 namespace guideway::net {
@@ -21,70 +20,38 @@ inline constexpr std::size_t gue_hops_further_max = 2;
 inline constexpr std::size_t gue_size = 8;  // fixed and private header, before the hops
 
 struct GueOuter {
-  Family family = Family::ipv4;          // of all addresses here
-  const std::uint8_t* source = nullptr;  // 4 or 16 bytes
-  const std::uint8_t* destination = nullptr;
-  std::array<const std::uint8_t*, gue_hops_further_max> further{};  // hops after the destination
+  OuterIp ip;
+  std::array<const std::uint8_t*, gue_hops_further_max>
+      further{};  // hops after ip.destination, of its family
   std::size_t further_count = 0;
   std::uint16_t port = 19523;  // UDP destination, host order
-  std::uint8_t tos = 0;
-  std::uint64_t flow_hash = 0;
   Family inner_family = Family::ipv4;
-  std::size_t inner_length = 0;  // size() + inner_length <= 65535
+  std::size_t inner_length = 0;  // gue_outer_size() + inner_length <= 65535
 };
 
 // Bytes before the inner packet.
 [[nodiscard]] constexpr std::size_t gue_outer_size(Family family, std::size_t further_count) {
-  return family == Family::ipv4 ? ipv4_size + udp_size + gue_size + 4 * further_count
-                                : ipv6_size + udp_size + gue_size + 16 * further_count;
+  return ip_size(family) + udp_size + gue_size + (family == Family::ipv4 ? 4 : 16) * further_count;
 }
 
 [[nodiscard]] constexpr std::uint16_t gue_source_port(std::uint64_t flow_hash) {
   return static_cast<std::uint16_t>(0xc000 | flow_hash >> 50);
 }
-// 20 bits, never 0.
-[[nodiscard]] constexpr std::uint32_t gue_flow_label(std::uint64_t flow_hash) {
-  const auto label = static_cast<std::uint32_t>(flow_hash >> 44);
-  return label == 0 ? 1 : label;
-}
 
 // Writes gue_outer_size() bytes at `to`.
 inline void write_gue_outer(std::uint8_t* to, const GueOuter& outer) {
-  const std::size_t address_size = outer.family == Family::ipv4 ? 4 : 16;
-  const std::size_t ip_size = outer.family == Family::ipv4 ? ipv4_size : ipv6_size;
+  const std::size_t address_size = outer.ip.family == Family::ipv4 ? 4 : 16;
   const std::size_t udp_length =
       udp_size + gue_size + address_size * outer.further_count + outer.inner_length;
-  if (outer.family == Family::ipv4) {
-    const std::uint32_t word0 = swap32(0x45000000U | std::uint32_t{outer.tos} << 16 |
-                                       static_cast<std::uint32_t>(ipv4_size + udp_length));
-    const std::uint32_t word1 = swap32(0x00004000U);  // id 0, DF
-    const std::uint32_t word2 = swap32(std::uint32_t{outer_ttl} << 24 | std::uint32_t{protocol_udp} << 16);
-    const auto source = load<std::uint32_t>(outer.source);
-    const auto destination = load<std::uint32_t>(outer.destination);
-    const std::uint16_t checksum =
-        ChecksumSum{}.add(word0).add(word1).add(word2).add(source).add(destination).checksum();
-    store(to, word0);
-    store(to + 4, word1);
-    store(to + 8, word2 | std::uint32_t{checksum} << 16);
-    store(to + 12, source);
-    store(to + 16, destination);
-  } else {
-    store(to, swap32(6U << 28 | std::uint32_t{outer.tos} << 20 | gue_flow_label(outer.flow_hash)));
-    store(to + 4, swap32(static_cast<std::uint32_t>(udp_length) << 16 | std::uint32_t{protocol_udp} << 8 |
-                         outer_ttl));
-    std::memcpy(to + 8, outer.source, 16);
-    std::memcpy(to + 24, outer.destination, 16);
-  }
-  std::uint8_t* udp = to + ip_size;
-  store(udp, swap32(std::uint32_t{gue_source_port(outer.flow_hash)} << 16 | outer.port));
+  std::uint8_t* udp = write_outer_ip(to, outer.ip, protocol_udp, udp_length);
+  store(udp, swap32(std::uint32_t{gue_source_port(outer.ip.flow_hash)} << 16 | outer.port));
   store(udp + 4, swap32(static_cast<std::uint32_t>(udp_length) << 16));  // checksum 0
   // Version 0, C 0, header length in words behind the first: private word and hops; then type 0 for IPv4
   // hops, 1 for IPv6 ones; next hop 0.
   std::uint8_t* gue = udp + udp_size;
   const auto header_words = static_cast<std::uint32_t>(1 + address_size / 4 * outer.further_count);
-  const std::uint32_t inner = outer.inner_family == Family::ipv4 ? protocol_ipv4 : protocol_ipv6;
-  const std::uint32_t private_type = outer.family == Family::ipv4 ? 0 : 1;
-  store(gue, swap32(header_words << 24 | inner << 16));
+  const std::uint32_t private_type = outer.ip.family == Family::ipv4 ? 0 : 1;
+  store(gue, swap32(header_words << 24 | std::uint32_t{protocol_of(outer.inner_family)} << 16));
   store(gue + 4, swap32(private_type << 16 | static_cast<std::uint32_t>(outer.further_count)));
   std::uint8_t* hop = gue + gue_size;
   for (std::size_t i = 0; i < outer.further_count; ++i, hop += address_size)

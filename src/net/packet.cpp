@@ -55,11 +55,26 @@ Verdict parse_l4(Bytes bytes, Packet& packet) {
   return Verdict::forward;
 }
 
+// What can be said of a fragment without its fellows; answers for Packet::l4.
+Verdict judge_fragment(const Packet& packet) {
+  const std::size_t length = packet.fragment_length();
+  // All but the last hold a multiple of eight bytes, and none reaches beyond what IP can number (RFC 791; RFC 8200, 4.5).
+  if (length == 0 || (packet.more_fragments && length % 8 != 0)) return Verdict::drop_bad_ip_length;
+  if (packet.fragment_offset + length > 0xffff) return Verdict::drop_bad_ip_length;
+  // It would write over TCP's ports or flags (RFC 1858).
+  if (packet.protocol == protocol_tcp && packet.fragment_offset != 0 && packet.fragment_offset < tcp_size)
+    return Verdict::drop_tiny_fragment;
+  return Verdict::forward;
+}
+
 Verdict parse_above_ip(Bytes bytes, Packet& packet) {
-  if (packet.kind == PacketKind::fragment && packet.fragment_offset != 0) return Verdict::forward;
-  const Verdict verdict = parse_l4(bytes, packet);
-  if (verdict == Verdict::drop_truncated) return verdict;
-  packet.l4 = verdict;
+  if (packet.fragment_offset == 0) {
+    const Verdict verdict = parse_l4(bytes, packet);
+    if (verdict == Verdict::drop_truncated) return verdict;
+    packet.l4 = verdict;
+  }
+  if (packet.kind == PacketKind::fragment && packet.l4 == Verdict::forward)
+    packet.l4 = judge_fragment(packet);
   return Verdict::forward;
 }
 
@@ -86,7 +101,8 @@ Verdict parse_ipv4(Bytes bytes, std::size_t length_available, bool checksum_know
   out.more_fragments = (fragment & 0x2000) != 0;
   out.fragment_offset = static_cast<std::uint16_t>((fragment & 0x1fff) * 8);
   out.fragment_id = load<std::uint16_t>(ip + 4);
-  if (out.more_fragments || out.fragment_offset != 0) out.kind = PacketKind::fragment;
+  out.fragment_start = out.l4_offset;
+  if (out.is_fragment()) out.kind = PacketKind::fragment;
   return parse_above_ip(bytes, out);
 }
 
@@ -119,6 +135,7 @@ Verdict walk_extensions(Bytes bytes, Packet& packet) {
     packet.fragment_offset = fragment & 0xfff8;
     packet.more_fragments = (fragment & 1) != 0;
     packet.fragment_id = load<std::uint32_t>(header + 4);
+    packet.fragment_start = packet.l4_offset;
     // Offset 0 and no more to come: an atomic fragment, a whole packet (RFC 6946).
     if (!packet.more_fragments && packet.fragment_offset == 0) continue;
     packet.kind = PacketKind::fragment;

@@ -17,7 +17,7 @@ enum class PacketKind : std::uint8_t {
   tcp,
   udp,
   icmp,      // ICMP in IPv4, ICMPv6 in IPv6
-  fragment,  // any part of a fragmented datagram; an atomic IPv6 fragment is not one
+  fragment,  // any part of a fragmented datagram, until it is known whose; an atomic IPv6 fragment is not one
   other,     // another protocol
 };
 
@@ -36,10 +36,13 @@ struct Packet {
   std::uint16_t l4_offset = 0;                          // from the start of the IP header
   std::uint16_t source_port = 0, destination_port = 0;  // host order; TCP and UDP, also in a first fragment
   std::uint16_t fragment_offset = 0;                    // in bytes
+  std::uint16_t fragment_start = 0;  // of a fragment's own bytes, from the start of the IP header
   bool more_fragments = false;
   std::uint32_t fragment_id = 0;  // as on the wire
 
   [[nodiscard]] std::size_t l4_length() const { return std::size_t{ip_length} - l4_offset; }
+  [[nodiscard]] std::size_t fragment_length() const { return std::size_t{ip_length} - fragment_start; }
+  [[nodiscard]] bool is_fragment() const { return more_fragments || fragment_offset != 0; }
 };
 
 inline constexpr std::uint8_t tcp_fin = 0x01, tcp_syn = 0x02, tcp_rst = 0x04, tcp_ack = 0x10;

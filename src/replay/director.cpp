@@ -46,8 +46,9 @@ DirectorConfig replay_defaults() {
 ReplayDirector::ReplayDirector(Store store, DirectorConfig config, rte_mempool* mbufs)
     : config_(std::move(config)),
       store_(std::move(store)),
-      builder_(OuterSources{config_.source_ipv4, config_.source_ipv6}, next_hops_, store_.recent_rows()),
-      flows_(config_.flow_table_entries),
+      builder_(OuterSources{config_.source_ipv4, config_.source_ipv6, config_.outer_source_prefix},
+               next_hops_, store_.recent_rows()),
+      flows_(config_.flow_table_entries, 0),
       pipeline_({ports_, next_hops_, counters_, flows_, mbufs, {}}) {
   fill_ports();
 }
@@ -111,7 +112,7 @@ std::uint64_t ReplayDirector::open_flows(const std::string& pool, const std::str
   const auto id = backend_id(store_.current(), *snapshot_, pool, backend);
   if (!id) return 0;
   const std::uint32_t closing_ms = store_.current().site.find_pool(pool)->timeouts.closing_ms;
-  return flows_.count(*id, static_cast<std::uint32_t>(now.count()), closing_ms).open;
+  return flows_.table.count(*id, static_cast<std::uint32_t>(now.count()), closing_ms).open;
 }
 
 void ReplayDirector::resolve(const Snapshot& snapshot) {

@@ -49,10 +49,11 @@ class ReplayDirector {
 
   // The burst's arrays stay readable until the next run.
   void run(Burst& burst, std::uint32_t now_ms, Outputs& out);
+  [[nodiscard]] bool readmit(Burst& burst, std::uint32_t now_ms) { return pipeline_.readmit(burst, now_ms); }
   void sent(Outbox& box) { pipeline_.sent(box, box.size, Verdict::drop_tx_full); }
 
   [[nodiscard]] const WorkerCounters& counters() const { return counters_; }
-  [[nodiscard]] const FlowTable& flows() const { return flows_; }
+  [[nodiscard]] const FlowTable& flows() const { return flows_.table; }
   // Of every id that a snapshot of this run had.
   [[nodiscard]] const std::map<BackendId, BackendName>& backend_names() const { return backend_names_; }
   [[nodiscard]] const std::map<ServiceId, std::string>& service_names() const { return service_names_; }
@@ -72,7 +73,7 @@ class ReplayDirector {
   PortTable ports_;
   std::uint8_t egress_ = 0;
   WorkerCounters counters_;
-  FlowTable flows_;
+  FlowState flows_;
   Pipeline pipeline_;
   std::map<BackendId, BackendName> backend_names_;
   std::map<ServiceId, std::string> service_names_;

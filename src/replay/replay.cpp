@@ -57,7 +57,9 @@ class Run {
     if (mbuf == nullptr)
       return fail(ErrorKind::internal, fmt::format("packet {} found no memory", result_.packets), "replay",
                   "please report this with the capture");
-    if (burst_.size == 0) first_in_burst_ = result_.packets;
+    numbers_[burst_.size] = result_.packets;
+    // Stays with a packet that is held.
+    mbuf->hash.usr = static_cast<std::uint32_t>(result_.packets);
     times_[burst_.size] = frame.time;
     if (frame.truncated) burst_.truncated |= 1U << burst_.size;
     burst_.packets[burst_.size++] = mbuf;
@@ -83,12 +85,25 @@ class Run {
 
   void flush() {
     if (burst_.size == 0) return;
-    parts_.director.run(burst_, static_cast<std::uint32_t>(now_.count()), *outputs_);
-    for (std::size_t i = 0; i < burst_.size; ++i) audit(i);
-    send();
+    run_burst();
+    while (parts_.director.readmit(burst_, now_ms())) {
+      for (std::size_t i = 0; i < burst_.size; ++i) {
+        numbers_[i] = burst_.packets[i]->hash.usr;
+        times_[i] = result_.last;
+      }
+      run_burst();
+    }
     burst_.size = 0;
     burst_.truncated = 0;
   }
+
+  void run_burst() {
+    parts_.director.run(burst_, now_ms(), *outputs_);
+    for (std::size_t i = 0; i < burst_.size; ++i) audit(i);
+    send();
+  }
+
+  [[nodiscard]] std::uint32_t now_ms() const { return static_cast<std::uint32_t>(now_.count()); }
 
   void audit(std::size_t i) {
     const Packet& packet = burst_.parsed[i];
@@ -99,7 +114,7 @@ class Run {
     if (to_backend && packet.kind == PacketKind::tcp && tcp_.insert(tuple).second) ++result_.flows_tcp;
     if (to_backend && packet.kind == PacketKind::udp && udp_.insert(tuple).second) ++result_.flows_udp;
     if (packet.kind != PacketKind::tcp) return;
-    const std::uint64_t number = first_in_burst_ + i;
+    const std::uint64_t number = numbers_[i];
     if (fate == Fate::reaches_no_backend) parts_.audit.lost(tuple, is_syn(packet), number);
     if (!to_backend) return;
     std::array<BackendId, 3> hops{};
@@ -150,7 +165,7 @@ class Run {
   std::size_t next_command_ = 0;
   ReplayResult result_;
   milliseconds now_{0};
-  std::uint64_t first_in_burst_ = 0;
+  std::array<std::uint64_t, burst_max> numbers_{};
   std::array<CaptureTime, burst_max> times_{};
   std::vector<std::uint8_t> bytes_;
   std::set<FlowTuple> tcp_, udp_;

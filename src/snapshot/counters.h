@@ -15,12 +15,13 @@
 
 namespace guideway {
 
-// Written by one worker, read by anybody, monotone.
+// Written by one worker, read by anybody. It only grows, but for what is counted while it is there (Verdict::held).
 class Counter {
  public:
   void add(std::uint64_t n) {
     value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
   }
+  void take_back(std::uint64_t n) { add(-n); }
   [[nodiscard]] std::uint64_t get() const { return value_.load(std::memory_order_relaxed); }
 
  private:
@@ -50,6 +51,15 @@ struct alignas(64) VerdictCounters {
   Counter packets_in, bytes_in;
   Counter bursts, polls_idle;  // for the busy share of a worker
   Counter flows_created, flows_evicted;
+
+  void count(Verdict verdict, std::uint64_t frame_bytes) {
+    packets[static_cast<std::size_t>(verdict)].add(1);
+    bytes[static_cast<std::size_t>(verdict)].add(frame_bytes);
+  }
+  void take_back(Verdict verdict, std::uint64_t frame_bytes) {
+    packets[static_cast<std::size_t>(verdict)].take_back(1);
+    bytes[static_cast<std::size_t>(verdict)].take_back(frame_bytes);
+  }
 };
 
 // One worker's counters. The arrays are reserved for every id there can be and only touched pages cost

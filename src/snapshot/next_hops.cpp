@@ -17,14 +17,16 @@ std::uint64_t NextHops::pack(NextHop next_hop) {
   std::uint64_t word = 0;
   for (std::size_t i = 0; i < 6; ++i) word |= std::uint64_t{next_hop.mac[i]} << (8 * i);
   return word | std::uint64_t{next_hop.port} << 48 |
-         std::uint64_t{static_cast<std::uint8_t>(next_hop.state)} << 56;
+         std::uint64_t{static_cast<std::uint8_t>(next_hop.state)} << 56 |
+         std::uint64_t{next_hop.behind_router} << 63;
 }
 
 NextHop NextHops::unpack(std::uint64_t word) {
   NextHop next_hop;
   for (std::size_t i = 0; i < 6; ++i) next_hop.mac[i] = static_cast<std::uint8_t>(word >> (8 * i));
   next_hop.port = static_cast<std::uint8_t>(word >> 48);
-  next_hop.state = static_cast<NextHop::State>(word >> 56);
+  next_hop.state = static_cast<NextHop::State>(word >> 56 & 0x7f);
+  next_hop.behind_router = word >> 63 != 0;
   return next_hop;
 }
 

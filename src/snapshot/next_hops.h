@@ -25,6 +25,7 @@ struct NextHop {
   State state = State::unresolved;
   std::uint8_t port = 0;  // index into the director's ports
   MacAddress mac{};
+  bool behind_router = false;  // the MAC is a router's, not the backend's own
   friend bool operator==(const NextHop&, const NextHop&) = default;
 };
 
@@ -53,7 +54,7 @@ class NextHops {
   }
 
   // Bits 0..47 MAC (byte 0 lowest, so that a little-endian store writes it in wire order), 48..55
-  // port, 56..63 state.
+  // port, 56..62 state, 63 behind_router.
   [[nodiscard]] static std::uint64_t pack(NextHop next_hop);
   [[nodiscard]] static NextHop unpack(std::uint64_t word);
 

@@ -13,13 +13,13 @@
 #include "guideway/address.h"
 #include "guideway/flow.h"
 #include "guideway/rows.h"
+#include "snapshot/encapsulation.h"
 #include "snapshot/ids.h"
 #include "snapshot/next_hops.h"
 #include "snapshot/service_table.h"
 
 namespace guideway {
 
-enum class Encapsulation : std::uint8_t { gue, ipip, gre, l2 };
 enum class TooBig : std::uint8_t { fragment, drop };  // IPv4 without DF beyond the egress MTU
 enum class OnDown : std::uint8_t { keep, move };      // TCP flows on a backend that is down
 
@@ -53,7 +53,10 @@ struct SnapshotPool {
   bool flow_table = true;
   TooBig too_big = TooBig::fragment;
   FlowTimeouts timeouts;
-  IpAddress outer_source;                 // of the backends' family
+  IpAddress outer_source;  // of the backends' family
+  // IPIP and GRE over IPv4 have nothing else that differs between flows: these low bits of the source address, which
+  // are 0 in outer_source, come from the flow hash. Host order.
+  std::uint32_t outer_source_spread = 0;
   std::vector<Row> rows;                  // [M]
   std::vector<SnapshotBackend> backends;  // all of one address family
 };

@@ -14,7 +14,7 @@ enum class Verdict : std::uint8_t {
   forward,  // wrapped (or L2) and sent to a backend
   kernel,   // not ours: the host's kernel sees it
   answer,   // we reply in place of the packet (echo, too big, ARP)
-  held,     // an early fragment, waiting for its first one
+  held,     // an early fragment, waiting for its first one: how many there are now
   // Every drop has its own reason.
   drop_truncated,            // the capture or the mbuf holds less than the frame said
   drop_other_mac,            // unicast to a MAC that is not the port's

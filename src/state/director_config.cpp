@@ -33,6 +33,26 @@ void read_source(TomlSection& section, std::string_view key, Family family, std:
                      "give this host's own address");
 }
 
+void read_source_prefix(TomlSection& section, std::optional<Prefix>& out) {
+  const std::string_view key = "outer_source_prefix";
+  const toml::node* node = section.find(key);
+  if (node == nullptr) return;
+  const auto text = section.text_of(*node, key);
+  if (!text) return;
+  const std::size_t slash = text->find('/');
+  const auto address = IpAddress::parse(text->substr(0, slash));
+  if (address && address->family == Family::ipv4 && is_unicast(*address) && slash != std::string_view::npos) {
+    const auto length = parse_prefix_length(text->substr(slash + 1), Family::ipv4);
+    if (length && *length >= 8 && *length <= 31 && network_of(*address, *length) == *address) {
+      out = Prefix{*address, *length};
+      return;
+    }
+  }
+  section.document().complain(node->source(),
+                              fmt::format("{} {} is no IPv4 prefix of 8 to 31 bits", key, *text),
+                              "write it like \"10.100.0.0/20\", with no bits behind the prefix");
+}
+
 void read_workers(TomlSection& section, std::vector<unsigned>& out) {
   const toml::node* node = section.find("workers");
   if (node == nullptr) return;
@@ -90,6 +110,7 @@ void read_metrics(TomlSection& section, std::string& out) {
 void read_director(TomlSection& section, DirectorConfig& out) {
   read_source(section, "source_ipv4", Family::ipv4, out.source_ipv4);
   read_source(section, "source_ipv6", Family::ipv6, out.source_ipv6);
+  read_source_prefix(section, out.outer_source_prefix);
   read_workers(section, out.workers);
   section.word("polling", out.polling);
   read_path(section, "admin_socket", out.admin_socket, socket_path_size_max);

@@ -10,6 +10,7 @@
 #include "guideway/address.h"
 #include "guideway/result.h"
 #include "snapshot/next_hops.h"
+#include "state/prefix.h"
 
 namespace guideway {
 
@@ -33,6 +34,8 @@ struct PortConfig {
 
 struct DirectorConfig {
   std::optional<IpAddress> source_ipv4, source_ipv6;
+  std::optional<Prefix>
+      outer_source_prefix;           // IPv4; sources of IPIP and GRE packets, so that flows differ outside
   std::vector<unsigned> workers{1};  // lcores
   Polling polling = Polling::adaptive;
   std::string admin_socket = "/run/guideway/api.sock";

@@ -39,7 +39,7 @@ PoolView view_of(const SiteVersion& version, const std::string& name, const Heal
   view.seating = version.seatings.at(name);
   view.backends = backends_by_member(*view.seating, *view.pool);
   view.status = statuses_of(*view.seating, *view.pool, health);
-  view.shared_rows = recent.get(view.seating, view.status, view.pool->hop_rules);
+  view.shared_rows = recent.get(view.seating, view.status, view.pool->rules());
   view.rows = *view.shared_rows;
   return view;
 }

@@ -49,20 +49,20 @@ std::vector<MemberStatus> statuses_of(const Seating& seating, const Pool& pool, 
 RecentRows::Shared rows_of(const SiteVersion& version, const Pool& pool, const HealthView& health,
                            RecentRows& recent) {
   const auto& seating = version.seatings.at(pool.name);
-  return recent.get(seating, statuses_of(*seating, pool, health), pool.hop_rules);
+  return recent.get(seating, statuses_of(*seating, pool, health), pool.rules());
 }
 
 std::uint64_t rows_digest(const SiteVersion& version, const Pool& pool, const HealthView& health,
                           RecentRows& recent) {
   const auto& seating = version.seatings.at(pool.name);
-  return recent.digest(seating, statuses_of(*seating, pool, health), pool.hop_rules);
+  return recent.digest(seating, statuses_of(*seating, pool, health), pool.rules());
 }
 
 std::uint64_t site_digest(const SiteVersion& version, const Pool& pool, RecentRows& recent) {
   const auto& seating = version.seatings.at(pool.name);
   std::vector<MemberStatus> all_up;
   for (const BackendState state : states_of(*seating, pool)) all_up.push_back({state, Health::up});
-  return recent.digest(seating, all_up, pool.hop_rules);
+  return recent.digest(seating, all_up, pool.rules());
 }
 
 std::uint64_t site_digest(const SiteVersion& version, RecentRows& recent) {

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 #include "guideway/address.h"
 
@@ -19,6 +22,21 @@ namespace guideway {
     address.bytes[i] = static_cast<std::uint8_t>(address.bytes[i] & (0xff00U >> kept));
   }
   return address;
+}
+
+struct Prefix {
+  IpAddress address;  // may have host bits
+  std::uint8_t length = 32;
+  friend bool operator==(const Prefix&, const Prefix&) = default;
+};
+
+// A length in decimal digits, from 0 to the address's bits.
+[[nodiscard]] inline std::optional<std::uint8_t> parse_prefix_length(std::string_view digits, Family family) {
+  unsigned length = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), length);
+  if (error != std::errc{} || end != digits.data() + digits.size() || length > prefix_length_max(family))
+    return std::nullopt;
+  return static_cast<std::uint8_t>(length);
 }
 
 // Addresses that no host answers on: 0.0.0.0, 255.255.255.255, ::, and multicast.

@@ -42,7 +42,7 @@ std::shared_ptr<const Seating> restored(const Pool& pool, const std::shared_ptr<
   // First hops as a deal sees them: everybody healthy (contract 1, item 3b and d).
   std::vector<MemberStatus> healthy;
   for (const BackendState state : states_of(*now, pool)) healthy.push_back({state, Health::up});
-  const std::vector<Row> rows = build_rows(*now, healthy, pool.hop_rules);
+  const std::vector<Row> rows = build_rows(*now, healthy, pool.rules());
   auto out = std::make_shared<Seating>(*earlier);
   for (std::uint32_t row = 0; row < out->row_count; ++row) {
     const MemberIndex first = rows[row].takes_new != 0 ? rows[row].hop[0] : no_member;

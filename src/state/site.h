@@ -61,6 +61,12 @@ struct Pool {
   friend bool operator==(const Pool&, const Pool&) = default;
 
   [[nodiscard]] const Backend* find_backend(std::string_view wanted) const;
+  // hop_rules, cut to what a packet of this encapsulation can name.
+  [[nodiscard]] HopRules rules() const {
+    HopRules out = hop_rules;
+    if (!names_further_hops(encapsulation)) out.hops = 1;
+    return out;
+  }
 };
 
 struct Service {

@@ -24,9 +24,6 @@ namespace {
 using std::chrono::milliseconds;
 using Fault = std::optional<SiteFault>;
 
-// Encapsulations that the data plane builds; enabling one is a word here.
-constexpr std::array supported{Encapsulation::gue};
-
 SiteFault fault(SitePlace place, std::string what, std::string next) {
   return {place, Error{ErrorKind::invalid, std::move(what), {}, std::move(next)}};
 }
@@ -149,10 +146,6 @@ Fault check_pool(SitePlace place, const Pool& pool) {
     return out;
   };
   if (auto bad = check_name(place, "pool", pool.name)) return bad;
-  if (std::find(supported.begin(), supported.end(), pool.encapsulation) == supported.end())
-    return fault(at("encapsulation"),
-                 fmt::format("encapsulation \"{}\" is not built yet", word(pool.encapsulation)),
-                 "use \"gue\"");
   if (auto bad = check_rows(place, pool.rows)) return bad;
   if (auto error = out_of_range("hops", pool.hop_rules.hops, 1, 3)) return fault(at("hops"), *error);
   if (!(pool.hop_rules.panic >= 0 && pool.hop_rules.panic <= 1))

@@ -153,13 +153,9 @@ void read_service_address(TomlSection& section, Service& out) {
   out.address = *address;
   out.prefix_length = prefix_length_max(address->family);
   if (slash == std::string_view::npos) return;
-  const std::string_view digits = text->substr(slash + 1);
-  unsigned length = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), length);
-  if (error != std::errc{} || end != digits.data() + digits.size() ||
-      length > prefix_length_max(address->family))
-    return complain("the prefix length is no number from 0 to the address's bits");
-  out.prefix_length = static_cast<std::uint8_t>(length);
+  const auto length = parse_prefix_length(text->substr(slash + 1), address->family);
+  if (!length) return complain("the prefix length is no number from 0 to the address's bits");
+  out.prefix_length = *length;
 }
 
 std::optional<PortRange> parse_ports(std::string_view text) {

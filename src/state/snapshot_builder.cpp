@@ -84,6 +84,12 @@ struct SnapshotBuilder::Impl {
         fmt::format("set {} in director.toml", family == Family::ipv4 ? "source_ipv4" : "source_ipv6"));
   }
 
+  bool spreads(const Pool& pool) const {
+    const bool wants = pool.encapsulation == Encapsulation::ipip || pool.encapsulation == Encapsulation::gre;
+    return wants && sources.spread && !pool.backends.empty() &&
+           pool.backends.front().address.family == Family::ipv4;
+  }
+
   // Everything that can refuse a site, before anything is changed.
   Result<void> check(const Site& site) {
     for (const Pool& pool : site.pools) {
@@ -103,7 +109,7 @@ struct SnapshotBuilder::Impl {
     std::vector<SnapshotBackend> out;
     out.reserve(status.size());
     const auto backends = backends_by_member(seating, pool);
-    const auto takes_new = takes_new_flows(seating.members, status, pool.hop_rules);
+    const auto takes_new = takes_new_flows(seating.members, status, pool.rules());
     for (std::size_t i = 0; i < backends.size(); ++i)
       out.push_back({.address = backends[i]->address,
                      .id = *backend_ids.find(identity(pool, *backends[i])),
@@ -117,11 +123,11 @@ struct SnapshotBuilder::Impl {
   // rows are few, pools can be many.
   std::vector<Row> rows_for(const Pool& pool, const std::shared_ptr<const Seating>& seating,
                             const std::vector<MemberStatus>& status, const BuiltPool* old) const {
-    if (const auto planned = recent->find(seating, status, pool.hop_rules)) return *planned;
-    if (old == nullptr || old->seating != seating || !(old->pool.hop_rules == pool.hop_rules))
-      return *recent->get(seating, status, pool.hop_rules);
+    if (const auto planned = recent->find(seating, status, pool.rules())) return *planned;
+    if (old == nullptr || old->seating != seating || !(old->pool.rules() == pool.rules()))
+      return *recent->get(seating, status, pool.rules());
     std::vector<Row> rows = old->built->rows;
-    update_rows(rows, *seating, old->status, status, pool.hop_rules);
+    update_rows(rows, *seating, old->status, status, pool.rules());
     return rows;
   }
 
@@ -139,13 +145,14 @@ struct SnapshotBuilder::Impl {
                      .seed = seating->seed,
                      .affinity = pool.affinity,
                      .encapsulation = pool.encapsulation,
-                     .hops = pool.hop_rules.hops,
+                     .hops = pool.rules().hops,
                      .gue_port = pool.gue_port,
                      .copy_tos = pool.copy_tos,
                      .flow_table = pool.flow_table,
                      .too_big = pool.too_big,
                      .timeouts = pool.timeouts,
-                     .outer_source = *outer_source(pool),
+                     .outer_source = spreads(pool) ? sources.spread->address : *outer_source(pool),
+                     .outer_source_spread = spreads(pool) ? ~std::uint32_t{0} >> sources.spread->length : 0,
                      .rows = rows_for(pool, seating, status, old),
                      .backends = backends_of(pool, *seating, status)});
     return BuiltPool{pool, seating, std::move(status), std::move(built)};

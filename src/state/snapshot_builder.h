@@ -11,12 +11,15 @@
 #include "snapshot/next_hops.h"
 #include "snapshot/snapshot.h"
 #include "state/plan.h"
+#include "state/prefix.h"
 #include "state/site_version.h"
 
 namespace guideway {
 
 struct OuterSources {
   std::optional<IpAddress> ipv4, ipv6;  // a pool whose backends' family has no source is refused
+  std::optional<Prefix>
+      spread;  // IPv4, without host bits: where IPIP and GRE take their sources from instead
 };
 
 class SnapshotBuilder {

@@ -84,14 +84,14 @@ TEST_P(ProgramTest, UnderstandsWhatTheDirectorWrites) {
     const Bytes from = address(v6 ? director6 : director), to = address(v6 ? self6 : self);
     const Bytes hop = address(v6 ? peer6 : peer);
     net::GueOuter outer;
-    outer.family = v6 ? Family::ipv6 : Family::ipv4;
-    outer.source = from.data();
-    outer.destination = to.data();
+    outer.ip.family = v6 ? Family::ipv6 : Family::ipv4;
+    outer.ip.source = from.data();
+    outer.ip.destination = to.data();
     outer.further = {hop.data(), hop.data()};
     outer.further_count = 2;
-    outer.flow_hash = 0x123456789abcdef0;
+    outer.ip.flow_hash = 0x123456789abcdef0;
     outer.inner_length = syn4.size();
-    Bytes header(net::gue_outer_size(outer.family, 2));
+    Bytes header(net::gue_outer_size(outer.ip.family, 2));
     net::write_gue_outer(header.data(), outer);
     const std::vector<FrameCase> cases = {
         {v6 ? "IPv6" : "IPv4", ethernet(header + syn4), "deliver_syn", ethernet(syn4)}};

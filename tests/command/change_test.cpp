@@ -131,6 +131,22 @@ TEST(Change, NobodyHealthyIsAnAlarm) {
             (json{"pool web: nobody is healthy: all take new flows (none_healthy = all)"}));
 }
 
+TEST(Change, L2DoesNotReachBehindARouter) {
+  FakeDirector director;
+  for (const std::string i : {"1", "2", "3"}) {
+    NextHop next_hop{NextHop::State::resolved, 0, {2, 0, 0, 0, 0, 1}, i == "2"};
+    director.live_side.next_hop_reports.push_back({"10.0.1.1" + i, next_hop, "port lan"});
+  }
+  EXPECT_EQ((*director("status"))["alarms"].size(), 0U);
+  const std::string l2 =
+      "[[pool]]\nname = \"web\"\nencapsulation = \"l2\"\n[[pool.backend]]\nname = \"web-2\"\n"
+      "address = \"10.0.1.12\"\n[[service]]\nname = \"www\"\naddress = \"203.0.113.10\"\n"
+      "protocol = \"tcp\"\nports = [80]\npool = \"web\"\n";
+  ASSERT_TRUE(director("apply site.toml --force", l2));
+  EXPECT_EQ((*director("status"))["alarms"],
+            (json{"pool web: web-2 is behind a router, where l2 does not reach; use gue, ipip or gre"}));
+}
+
 TEST(Change, RemovedServicesAndAnEmptyFileAskForForce) {
   FakeDirector director;
   const auto removed = director("service remove www");

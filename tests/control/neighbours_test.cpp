@@ -179,7 +179,8 @@ TEST_F(NeighboursTest, FindsBackendsOnLinkInBothFamiliesAndBehindARouter) {
       {"10.8.0.7", "port wan by fd01::2", 0, mac_a}, {"fd09::7", "port wan by fd01::2", 0, mac_a},
   };
   for (const auto& c : cases) {
-    EXPECT_EQ(cell(c.address), (NextHop{resolved, c.port, c.mac})) << c.address;
+    const bool behind_router = std::string_view(c.via).find(" by ") != std::string_view::npos;
+    EXPECT_EQ(cell(c.address), (NextHop{resolved, c.port, c.mac, behind_router})) << c.address;
     EXPECT_EQ(via(c.address), c.via);
   }
   EXPECT_THAT(link_changes(2), testing::UnorderedElementsAre(LinkState{0, true}, LinkState{1, true}));
@@ -313,7 +314,7 @@ TEST_F(NeighboursTest, ALinkFlapTakesThePortDownAndUp) {
     lab_->in(c.where, c.up);
     if (!c.keeps_route) lab_->in(lab_->director, "ip route add 10.9.0.0/24 via 10.1.0.2");
     until("10.1.0.2", {resolved, 0, mac_a}, 2s);
-    until("10.9.0.7", {resolved, 0, mac_a}, 2s);
+    until("10.9.0.7", {resolved, 0, mac_a, true}, 2s);
     EXPECT_THAT(link_changes(1), testing::ElementsAre(LinkState{0, true}));
   }
 }
@@ -332,17 +333,17 @@ TEST_F(NeighboursTest, ARouteThatMovesTakesItsBackendsAlongAtOnce) {
   lab_->in(lab_->director, "ip route add 10.9.0.0/24 via 10.1.0.2");
   start_both(by_events_alone);
   watch({"10.9.0.7", "10.2.0.2"});
-  EXPECT_EQ(cell("10.9.0.7"), (NextHop{resolved, 0, mac_a}));
+  EXPECT_EQ(cell("10.9.0.7"), (NextHop{resolved, 0, mac_a, true}));
   lab_->in(lab_->director, "ip route replace 10.9.0.0/24 via 10.2.0.2");
-  until("10.9.0.7", {resolved, 1, mac_b});
+  until("10.9.0.7", {resolved, 1, mac_b, true});
   lab_->in(lab_->director, "ip route replace 10.9.0.0/24 via 10.1.0.2");
-  until("10.9.0.7", {resolved, 0, mac_a});
+  until("10.9.0.7", {resolved, 0, mac_a, true});
   lab_->in(lab_->director, "ip route replace 10.9.0.0/24 via 10.2.0.2");
-  until("10.9.0.7", {resolved, 1, mac_b});
+  until("10.9.0.7", {resolved, 1, mac_b, true});
   lab_->in(lab_->director, "ip route add 10.9.0.7/32 via 10.1.0.2");
-  until("10.9.0.7", {resolved, 0, mac_a});
+  until("10.9.0.7", {resolved, 0, mac_a, true});
   lab_->in(lab_->director, "ip route del 10.9.0.7/32");
-  until("10.9.0.7", {resolved, 1, mac_b});
+  until("10.9.0.7", {resolved, 1, mac_b, true});
   lab_->in(lab_->director, "ip route del 10.9.0.0/24");
   until("10.9.0.7", {});
   EXPECT_THAT(via("10.9.0.7"), HasSubstr("no route"));
@@ -355,9 +356,9 @@ TEST_F(NeighboursTest, ANextHopObjectAndARuleMoveRoutesToo) {
   start_both();
   watch({"10.9.0.7"});
   lab_->in(lab_->director, "ip nexthop replace id 5 via 10.2.0.2 dev lan");
-  until("10.9.0.7", {resolved, 1, mac_b});
+  until("10.9.0.7", {resolved, 1, mac_b, true});
   lab_->in(lab_->director, "ip rule add to 10.9.0.0/24 lookup 77");
-  until("10.9.0.7", {resolved, 0, mac_a});
+  until("10.9.0.7", {resolved, 0, mac_a, true});
 }
 
 TEST_F(NeighboursTest, AnInterfaceThatIsMadeLaterIsFoundByItsName) {
@@ -414,7 +415,7 @@ TEST_F(NeighboursTest, ALostEventIsMadeUpForByAskingAnew) {
     lab_->in(lab_->director, "ip -batch " + batch);
   }
   unlink(batch.c_str());
-  until("10.9.0.7", {resolved, 1, mac_b});
+  until("10.9.0.7", {resolved, 1, mac_b, true});
 }
 
 TEST_F(NeighboursTest, ManyBackendsBehindOneRouterMoveTogether) {
@@ -426,7 +427,7 @@ TEST_F(NeighboursTest, ManyBackendsBehindOneRouterMoveTogether) {
   ASSERT_TRUE(neighbours_->wait_settled(5s));
   lab_->in(lab_->director, "ip route replace 10.9.0.0/16 via 10.2.0.2");
   // About 30 us a backend on a quiet machine; a walk of all routes for each would not end in time on any.
-  const auto took = until("10.9.15.250", {resolved, 1, mac_b}, 20s);
+  const auto took = until("10.9.15.250", {resolved, 1, mac_b, true}, 20s);
   RecordProperty("move_ms",
                  std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
 }

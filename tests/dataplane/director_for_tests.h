@@ -20,6 +20,7 @@ struct Outcome {
   Verdict verdict = Verdict::count_;
   Bytes frame;  // what left or what the kernel sees; empty for a drop
   int port = -1;
+  std::vector<Bytes> further;  // pieces behind the first
 };
 
 struct RunOptions {
@@ -34,9 +35,9 @@ class DirectorForTests {
  public:
   static constexpr std::uint8_t wan = 0, lan = 1;
 
-  explicit DirectorForTests(Family outer = Family::ipv4, std::size_t flows = 1024)
-      : flow_table(flows),
-        pipeline({ports, next_hops, counters, flow_table, Eal::get().mbufs(), {}}),
+  explicit DirectorForTests(Family outer = Family::ipv4, std::size_t flow_entries = 1024)
+      : flows(flow_entries, 1),
+        pipeline({ports, next_hops, counters, flows, Eal::get().mbufs(), {}}),
         mbufs_before_(Eal::get().in_use()) {
     ports.size = 2;
     ports.ports[wan].mac = port_mac;
@@ -61,9 +62,22 @@ class DirectorForTests {
              {address("2001:db8:2::10"), 128, net::protocol_udp, {{53, 53}}, 3, false, 0}};
   }
 
-  ~DirectorForTests() { EXPECT_EQ(Eal::get().in_use(), mbufs_before_) << "mbufs leaked"; }
+  ~DirectorForTests() {
+    pipeline.finish();
+    EXPECT_EQ(Eal::get().in_use(), mbufs_before_) << "mbufs leaked";
+  }
 
   static MacAddress backend_mac(unsigned i) { return {0x02, 0, 0, 0, 1, static_cast<std::uint8_t>(i)}; }
+
+  // A poll that brings nothing: what is held may expire or be found with another worker.
+  void poll() {
+    const auto present = snapshot();
+    while (pipeline.readmit(burst, now_ms)) settle(*present, {});
+    expect_balance();
+  }
+  [[nodiscard]] std::size_t packets() const { return outcomes_.size(); }
+  // What has become of the n-th packet of all runs by now.
+  [[nodiscard]] const Outcome& outcome(std::size_t n) const { return outcomes_.at(n); }
 
   // The snapshot of `pool` and `rules` as they stand.
   std::shared_ptr<const Snapshot> snapshot() const {
@@ -83,11 +97,10 @@ class DirectorForTests {
 
   std::vector<Outcome> run(const std::vector<Bytes>& frames, const RunOptions& options = {}) {
     const auto present = snapshot();
-    std::vector<Outcome> outcomes;
-    for (std::size_t at = 0; at < frames.size(); at += burst_max)
-      run_burst(*present, frames, at, options, outcomes);
+    const auto first = static_cast<std::ptrdiff_t>(outcomes_.size());
+    for (std::size_t at = 0; at < frames.size(); at += burst_max) run_burst(*present, frames, at, options);
     expect_balance();
-    return outcomes;
+    return {outcomes_.begin() + first, outcomes_.end()};
   }
   Outcome run(const Bytes& frame, const RunOptions& options = {}) {
     return run(std::vector<Bytes>{frame}, options).at(0);
@@ -126,7 +139,7 @@ class DirectorForTests {
   PortTable ports;
   NextHops next_hops;
   WorkerCounters counters;
-  FlowTable flow_table;
+  FlowState flows;
   SnapshotPool pool;
   std::vector<ServiceRule> rules;
   std::uint32_t now_ms = 1000;
@@ -137,36 +150,46 @@ class DirectorForTests {
   static constexpr std::uint32_t ids = 16;
 
   void run_burst(const Snapshot& present, const std::vector<Bytes>& frames, std::size_t at,
-                 const RunOptions& options, std::vector<Outcome>& outcomes) {
+                 const RunOptions& options) {
     burst.size = static_cast<std::uint16_t>(std::min(burst_max, frames.size() - at));
     burst.port = wan;
     burst.truncated = options.truncated;
     for (std::size_t i = 0; i < burst.size; ++i) {
       burst.packets[i] = Eal::get().make(frames[at + i], options.segment, options.headroom);
       burst.packets[i]->ol_flags |= options.flags;
+      burst.packets[i]->hash.usr = static_cast<std::uint32_t>(outcomes_.size());
+      outcomes_.emplace_back();
     }
+    settle(present, options);
+    while (pipeline.readmit(burst, now_ms)) settle(present, options);
+  }
+
+  // Runs the burst; each packet's outcome has the place that its mbuf names.
+  void settle(const Snapshot& present, const RunOptions& options) {
+    std::array<std::size_t, burst_max> places{};
+    for (std::size_t i = 0; i < burst.size; ++i) places[i] = burst.packets[i]->hash.usr;
     pipeline.run(burst, present, now_ms, *outputs_);
-    const std::size_t base = outcomes.size();
-    for (std::size_t i = 0; i < burst.size; ++i) outcomes.push_back({burst.verdict[i], {}, -1});
+    for (std::size_t i = 0; i < burst.size; ++i) outcomes_.at(places[i]) = {burst.verdict[i], {}, -1, {}};
     for (std::size_t p = 0; p < ports_max; ++p) {
-      collect(outputs_->port[p], p, base, options.port_takes, Verdict::drop_tx_full, outcomes);
-      collect(outputs_->kernel[p], p, base, options.port_takes, Verdict::drop_kernel_full, outcomes);
+      collect(outputs_->port[p], p, places, options.port_takes, Verdict::drop_tx_full);
+      collect(outputs_->kernel[p], p, places, options.port_takes, Verdict::drop_kernel_full);
     }
     Pipeline::done(*outputs_);
   }
 
-  void collect(Outbox& box, std::size_t port, std::size_t base, std::uint16_t takes, Verdict otherwise,
-               std::vector<Outcome>& outcomes) {
+  void collect(Outbox& box, std::size_t port, const std::array<std::size_t, burst_max>& places,
+               std::uint16_t takes, Verdict otherwise) {
     const std::uint16_t taken = std::min(takes, box.size);
     for (std::size_t i = 0; i < box.size; ++i) {
-      Outcome& outcome = outcomes[base + box.origin[i]];
-      EXPECT_EQ(outcome.verdict, box.verdict[i]);
+      Outcome& outcome = outcomes_.at(places[box.origin[i]]);
+      const bool further = box.verdict[i] == further_piece;
+      EXPECT_TRUE(further || outcome.verdict == box.verdict[i]);
       EXPECT_EQ(rte_mbuf_check(box.frames[i], 1, &mbuf_fault_), 0) << mbuf_fault_;
       if (i >= taken) {
-        outcome.verdict = otherwise;
+        if (!further) outcome.verdict = otherwise;
         continue;
       }
-      outcome.frame = Eal::bytes(box.frames[i]);
+      (further ? outcome.further.emplace_back() : outcome.frame) = Eal::bytes(box.frames[i]);
       outcome.port = static_cast<int>(port);
       EXPECT_EQ(box.frames[i]->ol_flags & RTE_MBUF_F_TX_OFFLOAD_MASK, 0U);
       rte_pktmbuf_free(box.frames[i]);
@@ -174,6 +197,7 @@ class DirectorForTests {
     pipeline.sent(box, taken, otherwise);
   }
 
+  std::vector<Outcome> outcomes_;  // of all packets of all runs
   const char* mbuf_fault_ = nullptr;
   std::unique_ptr<Outputs> outputs_ = std::make_unique<Outputs>();
   unsigned mbufs_before_;

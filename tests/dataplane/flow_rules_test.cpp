@@ -126,7 +126,7 @@ TEST_F(FlowRules, ABackendThatLeftIsForgotten) {
   rows({1, 2, none});
   EXPECT_EQ(send(tcp_ack), Hops({1, 2}));
   EXPECT_EQ(send_udp(), Hops({1, 2}));
-  EXPECT_EQ(director.flow_table.count(BackendId(0), director.now_ms, 60'000).all(), 0U);
+  EXPECT_EQ(director.flows.table.count(BackendId(0), director.now_ms, 60'000).all(), 0U);
 }
 
 TEST_F(FlowRules, ADownBackendKeepsTcpAndLosesUdp) {
@@ -206,7 +206,7 @@ TEST_F(FlowRules, ALearnedSynAckIsFresh) {
   director.pool.encapsulation = Encapsulation::ipip;
   const auto class_after = [&](std::uint8_t flags, std::uint16_t port) {
     send(flags, port);
-    return director.flow_table.find_entry(director.burst.hash[0], director.now_ms).flow_class();
+    return director.flows.table.find_entry(director.burst.hash[0], director.now_ms).flow_class();
   };
   EXPECT_EQ(class_after(tcp_syn | tcp_ack, 1), FlowClass::fresh);
   EXPECT_EQ(class_after(tcp_ack, 2), FlowClass::established);

@@ -94,8 +94,8 @@ TEST(IcmpError, AsksTheOtherWorkersTables) {
   director.run(frame(ip({}, tcp({.flags = tcp_syn}))));
   director.pool.rows.assign(251, Row{{3, 2, 1}, 1});
   WorkerCounters counters;
-  FlowTable own(64);
-  const std::array<const FlowTable*, 1> peers = {&director.flow_table};
+  FlowState own(64, 1);
+  const std::array<const FlowState*, 1> peers = {&director.flows};
   Pipeline other({director.ports, director.next_hops, counters, own, Eal::get().mbufs(), peers});
   const auto snapshot = director.snapshot();
   Burst burst;
@@ -328,6 +328,7 @@ TEST(TooBig, TellsTheSenderTheRightMtu) {
 TEST(TooBig, NotWhereItMayNotBeSaid) {
   DirectorForTests director;
   director.ports.ports[DirectorForTests::lan].mtu = 600;
+  director.pool.too_big = TooBig::drop;
   EXPECT_EQ(director.run(frame(big(Family::ipv4, 1000, 0))).verdict, Verdict::drop_too_big) << "no DF";
   Bytes quote = quoted(Family::ipv4, net::protocol_tcp, 40000, 80, 400);
   append(quote, Bytes(400));

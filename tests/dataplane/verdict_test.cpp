@@ -99,7 +99,7 @@ std::vector<VerdictCase> ethernet_cases() {
 }
 
 std::vector<VerdictCase> ip_cases() {
-  const auto later = with([](Ip& h) { h.fragment = 0x0010; });
+  const auto later = with([](Ip& h) { h.fragment = 0x0010, h.id = 0x7001; });
   const auto first = with([](Ip& h) { h.fragment = 0x2000; });
   return {
       {"not a service address",
@@ -148,8 +148,9 @@ std::vector<VerdictCase> ip_cases() {
        nullptr},
       {"IPv6 payload beyond the frame", changed([](Bytes& p) { ++p[5]; }, ipv6()),
        Verdict::drop_bad_ip_length},
-      {"a later fragment", frame(ip(later, tcp())), Verdict::drop_fragment},
-      {"a first fragment", frame(ip(first, tcp())), Verdict::drop_fragment},
+      {"a later fragment", frame(ip(later, tcp())), Verdict::held},
+      {"a first fragment", frame(ip(first, tcp({.payload = Bytes(12)}))), Verdict::forward},
+      {"a first fragment of no multiple of eight", frame(ip(first, tcp())), Verdict::drop_bad_ip_length},
       {"a first fragment with 19 bytes of TCP", frame(ip(first, Bytes(19))), Verdict::drop_tiny_fragment},
       {"a fragment to nobody of ours",
        frame(ip(with([](Ip& h) { h.destination = address("203.0.113.11"); }, first), Bytes(8))),
@@ -180,10 +181,14 @@ std::vector<VerdictCase> extension_cases() {
       {"a chain that ends with the packet",
        frame(ip(with_extensions(60, from_hex("3c00 0104 0000 0000")), {})), Verdict::drop_bad_extension},
       {"an atomic fragment", frame(ip(with_extensions(44, atomic), tcp())), Verdict::forward},
-      {"a first fragment", frame(ip(with_extensions(44, fragment_first), tcp())), Verdict::drop_fragment},
+      {"a first fragment", frame(ip(with_extensions(44, fragment_first), tcp({.payload = Bytes(12)}))),
+       Verdict::forward},
       {"a first fragment with 8 bytes of TCP", frame(ip(with_extensions(44, fragment_first), Bytes(8))),
        Verdict::drop_tiny_fragment},
-      {"a later fragment", frame(ip(with_extensions(44, fragment_later), Bytes(3))), Verdict::drop_fragment},
+      {"a later fragment that would write over TCP's flags",
+       frame(ip(with_extensions(44, fragment_later), Bytes(3))), Verdict::drop_tiny_fragment},
+      {"a later fragment", frame(ip(with_extensions(44, from_hex("0600 0018 0000 0008")), Bytes(3))),
+       Verdict::held},
       {"a bad chain to nobody of ours",
        frame(ip(with([](Ip& h) { h.destination = address("2001:db8:2::11"); },
                      with_extensions(60, from_hex("06ff 0104 0000 0000"))),

@@ -13,10 +13,10 @@ TEST(Gue, SourcePortAndFlowLabelAreTheHashsTopBits) {
   EXPECT_EQ(net::gue_source_port(~std::uint64_t{0}), 0xffff);
   EXPECT_EQ(net::gue_source_port(std::uint64_t{1} << 50), 0xc001);
   EXPECT_EQ(net::gue_source_port((std::uint64_t{1} << 50) - 1), 0xc000);
-  EXPECT_EQ(net::gue_flow_label(0), 1U);
-  EXPECT_EQ(net::gue_flow_label(~std::uint64_t{0}), 0xfffffU);
-  EXPECT_EQ(net::gue_flow_label(std::uint64_t{1} << 44), 1U);
-  EXPECT_EQ(net::gue_flow_label(std::uint64_t{2} << 44), 2U);
+  EXPECT_EQ(net::outer_flow_label(0), 1U);
+  EXPECT_EQ(net::outer_flow_label(~std::uint64_t{0}), 0xfffffU);
+  EXPECT_EQ(net::outer_flow_label(std::uint64_t{1} << 44), 1U);
+  EXPECT_EQ(net::outer_flow_label(std::uint64_t{2} << 44), 2U);
 }
 
 TEST(Gue, WhatIsWrittenIsReadBack) {
@@ -24,9 +24,9 @@ TEST(Gue, WhatIsWrittenIsReadBack) {
   std::array<IpAddress, 3> hops = {address("fd00::2"), address("fd00::3"), address("fd00::4")};
   for (std::size_t further = 0; further <= 2; ++further) {
     net::GueOuter outer;
-    outer.family = Family::ipv6;
-    outer.source = source.bytes.data();
-    outer.destination = hops[0].bytes.data();
+    outer.ip.family = Family::ipv6;
+    outer.ip.source = source.bytes.data();
+    outer.ip.destination = hops[0].bytes.data();
     outer.further = {hops[1].bytes.data(), hops[2].bytes.data()};
     outer.further_count = further;
     outer.inner_length = 100;

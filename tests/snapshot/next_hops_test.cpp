@@ -12,7 +12,7 @@ TEST(NextHops, ACellKeepsWhatWasSet) {
   EXPECT_NE(one, two);
   EXPECT_EQ(next_hops.index_of(IpAddress::parse("10.0.0.1").value()), one);
   EXPECT_EQ(next_hops.get(one), NextHop{});
-  const NextHop set{NextHop::State::resolved, 31, {0xff, 1, 2, 3, 4, 0xfe}};
+  const NextHop set{NextHop::State::resolved, 31, {0xff, 1, 2, 3, 4, 0xfe}, true};
   next_hops.set(one, set);
   EXPECT_EQ(next_hops.get(one), set);
   EXPECT_EQ(next_hops.get(two), NextHop{});

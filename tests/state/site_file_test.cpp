@@ -145,8 +145,6 @@ const BadSite bad_sites[] = {
     {"timeout above interval", "\"250ms\"", "\"1s\"",
      "site.toml:5:89: timeout 1s does not fit interval 500ms"},
     {"http without port", "port = 8080, ", "", "site.toml:5:10: the health check has no port"},
-    {"encapsulation not built", "name = \"web\"\n", "name = \"web\"\nencapsulation = \"ipip\"\n",
-     "site.toml:5:17: encapsulation \"ipip\" is not built yet; use \"gue\""},
     {"rows no prime", "name = \"web\"\n", "name = \"web\"\nrows = 65536\n",
      "site.toml:5:8: rows 65536 is no prime; use 65521 or 65537"},
     {"rows too few", "name = \"web\"\n", "name = \"web\"\nrows = 7\n", "site.toml:5:8: rows 7 is below 251"},

@@ -57,6 +57,24 @@ TEST_F(Built, HoldsWhatTheSiteSays) {
   EXPECT_EQ(backend_id(version, *snapshot, "nowhere", "web-1"), std::nullopt);
 }
 
+// Where a packet can name one backend, rows have one hop, and flows may differ in their outer source.
+TEST_F(Built, OneHopEncapsulationsHaveOneHopAndMaySpread) {
+  SnapshotBuilder spreading{{both.ipv4, both.ipv6, Prefix{sites::ip("10.100.0.0"), 20}}, next_hops};
+  for (const Encapsulation encapsulation :
+       {Encapsulation::gue, Encapsulation::ipip, Encapsulation::gre, Encapsulation::l2}) {
+    Site site = sites::site(3);
+    site.pools[0].encapsulation = encapsulation;
+    const auto snapshot = spreading.build(sites::version_of(site), {}, seconds(0));
+    ASSERT_TRUE(snapshot);
+    const SnapshotPool& pool = *(*snapshot)->pools[0];
+    EXPECT_EQ(pool.encapsulation, encapsulation);
+    EXPECT_EQ(pool.rows[0].hop[1] == no_member, encapsulation != Encapsulation::gue);
+    const bool spreads = encapsulation == Encapsulation::ipip || encapsulation == Encapsulation::gre;
+    EXPECT_EQ(pool.outer_source, spreads ? sites::ip("10.100.0.0") : *both.ipv4);
+    EXPECT_EQ(pool.outer_source_spread, spreads ? 0xfffU : 0U);
+  }
+}
+
 TEST_F(Built, TakenBackLeavesNoTrace) {
   const SiteVersion version = sites::version_of(sites::site(3));
   const auto published = build(version);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -54,13 +55,15 @@ Lines table_of(const std::string& title) {
 
 constexpr std::array<std::size_t, 3> sizes{10, 100, 468};
 
-// As printed: to three figures or so, and "<0.1" for what is less.
+// As printed: rounded, and "<0.1" for what is less.
 void expect_figure(const std::string& printed, double figure, const std::string& what) {
   if (printed.starts_with("<")) {
     EXPECT_LT(figure, std::stod(printed.substr(1))) << what;
     EXPECT_GT(figure, 0) << what;
   } else {
-    EXPECT_NEAR(std::stod(printed), figure, 0.0006 + 0.01 * figure) << what;
+    const std::size_t point = std::min(printed.find('.'), printed.size() - 1);
+    const double last_digit = std::pow(10, -static_cast<double>(printed.size() - 1 - point));
+    EXPECT_NEAR(std::stod(printed), figure, 0.51 * last_digit + 1e-4 * figure) << what;
   }
 }
 

@@ -85,7 +85,12 @@ struct gw_counters {
 #undef GW_COUNTER_FIELD
 };
 
-/* Of steer.bpf.o: what a director's AF_XDP port takes from the kernel. */
+/* Of steer.bpf.o: what a director's AF_XDP port takes from the kernel.
+ *
+ * Value of a service's entry. An IPv6 prefix as short as ::/0 holds the addresses that stand for IPv4 ones, and every
+ * IPv4 prefix is longer than such a one, so that the family of the best match tells whose packets are meant. */
+enum gw_family { GW_IPV4 = 4, GW_IPV6 = 6 };
+
 struct gw_steering {
   __u32 neighbours; /* 1: ARP requests and neighbour solicitations for service addresses as well */
 };

@@ -64,7 +64,9 @@ enum { ARP_REQUEST = 1, ND_FIRST = 133, ND_SOLICITATION = 135, ND_LAST = 137 };
 
 static __always_inline bool is_service(struct gw_address address, bool v6) {
   struct gw_prefix key = {128, address};
-  return !poses_as_v4(&address, v6) && bpf_map_lookup_elem(&gw_services, &key);
+  if (poses_as_v4(&address, v6)) return false;
+  const __u32* family = bpf_map_lookup_elem(&gw_services, &key);
+  return family && *family == (v6 ? GW_IPV6 : GW_IPV4);
 }
 
 static __always_inline bool takes_neighbours(void) {

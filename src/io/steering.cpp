@@ -1,5 +1,6 @@
 #include "io/steering.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "bpf/key.h"
@@ -11,10 +12,21 @@
 namespace guideway {
 namespace {
 
+// In IPv6's form of IPv4 addresses (::ffff:0:0/96). The program takes no packet to one, and as a key it would stand
+// for the IPv4 address.
+bool is_mapped(const Service& service) {
+  const auto& bytes = service.address.bytes;
+  return service.address.family == Family::ipv6 && service.prefix_length >= mapped_bits &&
+         bytes[10] == 0xff && bytes[11] == 0xff &&
+         std::all_of(bytes.begin(), bytes.begin() + 10, [](auto byte) { return byte == 0; });
+}
+
 std::vector<std::pair<gw_prefix, std::uint32_t>> entries_of(const Site& site) {
   std::vector<std::pair<gw_prefix, std::uint32_t>> out;
   for (const auto& service : site.services)
-    out.emplace_back(map_key(service.address, service.prefix_length), 1);
+    if (!is_mapped(service))
+      out.emplace_back(map_key(service.address, service.prefix_length),
+                       service.address.family == Family::ipv4 ? GW_IPV4 : GW_IPV6);
   return out;
 }
 

@@ -53,11 +53,15 @@ class SteerTest : public testing::Test {
     object_.reset(bpf_object__open_file(GW_STEER_OBJECT, nullptr));
     ASSERT_TRUE(object_) << GW_STEER_OBJECT;
     ASSERT_EQ(bpf_object__load(object_.get()), 0);
-    for (const char* text : {"203.0.113.0/28", "2001:db8:100::10"}) {
-      const gw_prefix key = map_key(parse_prefix(text).value());
-      const std::uint32_t value = 1;
-      ASSERT_EQ(bpf_map_update_elem(map("gw_services"), &key, &value, BPF_ANY), 0);
-    }
+    serve("203.0.113.0", 28);
+    serve("2001:db8:100::10", 128);
+  }
+
+  void serve(const char* text, std::uint8_t length) {
+    const IpAddress address = IpAddress::parse(text).value();
+    const gw_prefix key = map_key(address, length);
+    const std::uint32_t family = address.family == Family::ipv4 ? GW_IPV4 : GW_IPV6;
+    ASSERT_EQ(bpf_map_update_elem(map("gw_services"), &key, &family, BPF_ANY), 0);
   }
 
   [[nodiscard]] int map(const char* name) const {
@@ -158,6 +162,46 @@ TEST_F(SteerTest, TheDestinationDecides) {
       EXPECT_EQ(outcome.frame, c.frame) << c.description;
     }
   }
+}
+
+// A service's prefix, however short, is of its own family.
+TEST_F(SteerTest, AShortPrefixTakesNoPacketOfTheOtherFamily) {
+  bind_socket();
+  take_neighbours();
+  const std::uint32_t to_socket = XDP_REDIRECT, to_kernel = XDP_PASS;
+  const Bytes segment = tcp(40000, 80, syn);
+  const Bytes v4 = ethernet(ip({client, other, 6}, segment)),
+              v6 = ethernet(ip({client6, other6, 6}, segment)),
+              mapped = ethernet(ip({client6, "::ffff:10.0.0.2", 6}, segment)), asks4 = arp_message(other),
+              asks6 = icmp6_message(135, other6, "ff02::1:ff00:2");
+  const struct {
+    const char* prefix;
+    std::uint8_t length;
+  } cases[] = {{"::", 0}, {"::", 1}, {"::8000:0:0", 81}, {"::fffe:0:0", 95}};
+  for (const auto& c : cases) {
+    SCOPED_TRACE(testing::Message() << c.prefix << "/" << int{c.length});
+    serve(c.prefix, c.length);
+    EXPECT_EQ(run_xdp(program(), v4).action, to_kernel);
+    EXPECT_EQ(run_xdp(program(), asks4).action, to_kernel);
+    EXPECT_EQ(run_xdp(program(), mapped).action, to_kernel);
+    EXPECT_EQ(run_xdp(program(), ethernet(ip({client, service, 6}, segment))).action, to_socket)
+        << "a service of its own";
+  }
+  EXPECT_EQ(run_xdp(program(), v6).action, to_socket);
+  EXPECT_EQ(run_xdp(program(), asks6).action, to_socket);
+}
+
+TEST_F(SteerTest, AllOfIpv4TakesNoIpv6) {
+  bind_socket();
+  take_neighbours();
+  serve("0.0.0.0", 0);
+  const std::uint32_t to_socket = XDP_REDIRECT, to_kernel = XDP_PASS;
+  const Bytes segment = tcp(40000, 80, syn);
+  EXPECT_EQ(run_xdp(program(), ethernet(ip({client, other, 6}, segment))).action, to_socket);
+  EXPECT_EQ(run_xdp(program(), arp_message(other)).action, to_socket);
+  EXPECT_EQ(run_xdp(program(), ethernet(ip({client6, other6, 6}, segment))).action, to_kernel);
+  EXPECT_EQ(run_xdp(program(), ethernet(ip({client6, "::ffff:10.0.0.2", 6}, segment))).action, to_kernel);
+  EXPECT_EQ(run_xdp(program(), icmp6_message(135, other6, "ff02::1:ff00:2")).action, to_kernel);
 }
 
 TEST_F(SteerTest, WithoutASocketServicePacketsAreDroppedAndCounted) {

@@ -187,6 +187,52 @@ TEST_F(KernelPorts, TheKernelAnswersThroughTheTwin) {
   ASSERT_TRUE(client.send(request));
   EXPECT_TRUE(client.receive(is_answer, 5s)) << "no answer came out of the port";
   EXPECT_FALSE(client.receive(is_answer, 100ms)) << "answered twice";
+TEST_F(KernelPorts, AnAfXdpPortsServiceOfOneFamilyTakesNothingOfTheOther) {
+  ASSERT_TRUE(make_veth("families", 1500));
+  config_.ports[0].device = "af_xdp:families";
+  ASSERT_NO_FATAL_FAILURE(open());
+  const FarEnd client("families-far");
+  const auto service = [](std::string_view text, std::uint8_t length) {
+    Site out;
+    out.services.emplace_back();
+    out.services.back().address = IpAddress::parse(text).value();
+    out.services.back().prefix_length = length;
+    return out;
+  };
+  const auto to_socket = [&](const Frame& frame) {
+    const auto counts = [&] { return director_->ports().all()[0].steering()->counts(); };
+    const auto before = counts();
+    EXPECT_TRUE(client.send(frame));
+    for (int i = 0;
+         i < 1000 && counts().to_socket + counts().to_kernel == before.to_socket + before.to_kernel; ++i)
+      std::this_thread::sleep_for(1ms);
+    return counts().to_socket - before.to_socket;
+  };
+  const auto v4 = syn(director_->mac(), 40000);
+  Frame v6(14 + 40 + 20);
+  std::copy_n(v4.begin(), 12, v6.begin());
+  const std::uint8_t header[] = {0x86, 0xdd, 0x60, 0, 0, 0, 0, 20, 59, 64, 0x20, 0x01};
+  std::copy(std::begin(header), std::end(header), v6.begin() + 12);
+  v6[14 + 24] = 0x20;  // to 2000::
+  const struct {
+    const char* description;
+    Site site;
+    std::uint64_t v4, v6;
+  } cases[] = {
+      {"all of IPv6", service("::", 0), 0, 1},
+      {"all of IPv4", service("0.0.0.0", 0), 1, 0},
+      {"IPv4 as IPv6 writes it", service("::ffff:0.0.0.0", 96), 0, 0},
+  };
+  for (const auto& c : cases) {
+    director_->ports().add_services(c.site);
+    director_->ports().drop_other_services(c.site);
+    EXPECT_EQ(to_socket(v4), c.v4) << c.description;
+    EXPECT_EQ(to_socket(v6), c.v6) << c.description;
+  }
+  director_.reset();
+  EXPECT_TRUE(run("ip link delete families"));
+}
+
   const auto crossed = static_cast<std::size_t>(Verdict::kernel);
   EXPECT_GE(director_->workers().counters(0).verdicts.packets[crossed].get(), 1U);
   director_.reset();

@@ -3,6 +3,7 @@
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <net/if.h>
+#include <net/if_arp.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
@@ -25,10 +26,35 @@ int ask(unsigned long what, const std::string& interface, ifreq& request) {
 
 }  // namespace
 
-int set_interface_mtu(const std::string& interface, std::uint16_t mtu) {
+int set_interface_mtu(const std::string& interface, int mtu) {
   ifreq request{};
   request.ifr_mtu = mtu;
   return ask(SIOCSIFMTU, interface, request);
+}
+
+std::optional<int> interface_mtu(const std::string& interface) {
+  ifreq request{};
+  if (ask(SIOCGIFMTU, interface, request) != 0) return std::nullopt;
+  return request.ifr_mtu;
+}
+
+std::optional<bool> is_promiscuous(const std::string& interface) {
+  ifreq request{};
+  if (ask(SIOCGIFFLAGS, interface, request) != 0) return std::nullopt;
+  return (request.ifr_flags & IFF_PROMISC) != 0;
+}
+
+int set_promiscuous(const std::string& interface, bool promiscuous) {
+  ifreq request{};
+  if (const int status = ask(SIOCGIFFLAGS, interface, request); status != 0) return status;
+  const int flags = promiscuous ? request.ifr_flags | IFF_PROMISC : request.ifr_flags & ~IFF_PROMISC;
+  request.ifr_flags = static_cast<short>(flags);
+  return ask(SIOCSIFFLAGS, interface, request);
+}
+
+bool is_ethernet(const std::string& interface) {
+  ifreq request{};
+  return ask(SIOCGIFHWADDR, interface, request) == 0 && request.ifr_hwaddr.sa_family == ARPHRD_ETHER;
 }
 
 std::string driver_of(const std::string& interface) {

@@ -3,12 +3,23 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace guideway {
 
 // 0, or the negative errno.
-[[nodiscard]] int set_interface_mtu(const std::string& interface, std::uint16_t mtu);
+[[nodiscard]] int set_interface_mtu(const std::string& interface, int mtu);
+// nullopt: there is no such interface.
+[[nodiscard]] std::optional<int> interface_mtu(const std::string& interface);
+
+// Whether the host made it so; a capture that looks in does not count. nullopt: there is no such interface.
+[[nodiscard]] std::optional<bool> is_promiscuous(const std::string& interface);
+// 0, or the negative errno.
+[[nodiscard]] int set_promiscuous(const std::string& interface, bool promiscuous);
+
+// Whether its frames are Ethernet's: not so loopback and IP tunnels.
+[[nodiscard]] bool is_ethernet(const std::string& interface);
 
 // The name of its driver ("veth"); empty where it does not tell.
 [[nodiscard]] std::string driver_of(const std::string& interface);

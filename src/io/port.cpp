@@ -129,6 +129,8 @@ Result<void> Port::attach(const PortRequest& request, std::uint16_t queue_count)
     attached.push_back(attach_rings(device_.argument, queue_count, 0));
   } else {
     DeviceRequest wanted{request.index, queue_count, config_.mtu, {}};
+    if (shares_interface(device_))
+      loan_ = std::make_unique<InterfaceLoan>(device_.argument, config_.mtu, config_.promiscuous);
     if (device_.kind == Device::Kind::af_xdp) {
       if (auto clear = clear_interface(device_.argument); !clear) return refuse(clear.error());
       auto object = steering_object();

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "guideway/result.h"
+#include "io/interface_loan.h"
 #include "io/steering.h"
 #include "io/virtual_device.h"
 #include "snapshot/port_table.h"
@@ -91,6 +92,7 @@ class Port {
   int socket_ = 0;
   bool rx_ip_checksum_ = false;
   std::unique_ptr<rte_mempool, PoolDeleter> pool_;  // freed after the devices are closed
+  std::unique_ptr<InterfaceLoan> loan_;             // of an interface that the kernel shares; likewise
   std::vector<std::uint16_t> devices_;              // DPDK ports, in the order of their queues
   std::vector<QueuePair> queues_;
   std::optional<Steering> steering_;

@@ -90,10 +90,56 @@ TEST_F(KernelPorts, WhatTheHostItselfSendsByTheInterfaceDoesNotComeIn) {
   EXPECT_EQ(director_->workers().counters(0).verdicts.packets_in.get(), 1U);
 }
 
-TEST_F(KernelPorts, TheMtuOfThePortIsSetOnTheInterface) {
+// The interface is the host's: whatever way a port goes, it is as it was, to the last word. A fresh one each, since
+// af_xdp's driver keeps its socket, and with it the queue, until the process ends.
+TEST_F(KernelPorts, AnInterfaceIsAsItWas) {
+  struct Case {
+    const char *driver, *before;
+    std::uint16_t mtu;
+    bool promiscuous;
+  };
+  const char *plain = "multicast off", *curious = "promisc on allmulticast on";
+  const Case cases[] = {
+      {"af_packet", plain, 1580, false},  {"af_packet", plain, 1400, true},
+      {"af_packet", plain, 1600, true},   {"af_packet", curious, 1400, false},
+      {"af_packet", curious, 1580, true}, {"af_xdp", plain, 1580, false},
+      {"af_xdp", plain, 1400, true},      {"af_xdp", curious, 1600, false},
+  };
+  for (const auto& c : cases)
+    for (const bool refused : {false, true}) {
+      SCOPED_TRACE(fmt::format("{}, mtu {}, promiscuous {}, {} before, refused {}", c.driver, c.mtu,
+                               c.promiscuous, c.before, refused));
+      ASSERT_TRUE(make_veth("lent", 1600) && run(fmt::format("ip link set lent {}", c.before)));
+      const auto look = [] { return output_of("ip -d link show lent; ip -d link show lent-far"); };
+      const auto before = look();
+      config_.ports.resize(2);
+      config_.ports[1].device = fmt::format("{}:lent", c.driver);
+      config_.ports[1].mtu = c.mtu;
+      config_.ports[1].promiscuous = c.promiscuous;
+      if (refused) {
+        config_.ports.push_back(config_.ports[0]);
+        config_.ports[2].device = "af_packet:nosuch";
+        EXPECT_FALSE(Ports::open(config_));
+      } else {
+        ASSERT_NO_FATAL_FAILURE(open());
+        EXPECT_EQ(interface_mtu("lent"), c.mtu);
+        EXPECT_EQ(is_promiscuous("lent"), c.promiscuous);
+        director_.reset();
+      }
+      EXPECT_EQ(look(), before);
+      ASSERT_TRUE(run("ip link delete lent"));
+    }
+}
+
+TEST_F(KernelPorts, AnMtuThatSomebodySetsMeanwhileStays) {
+  ASSERT_TRUE(make_veth("lent", 1600));
+  config_.ports[1].device = "af_packet:lent";
   config_.ports[1].mtu = 1580;
   ASSERT_NO_FATAL_FAILURE(open());
-  EXPECT_TRUE(run("ip link show lan | grep -q 'mtu 1580'"));
+  ASSERT_TRUE(run("ip link set lent mtu 1550"));
+  director_.reset();
+  EXPECT_EQ(interface_mtu("lent"), 1550);
+  EXPECT_TRUE(run("ip link delete lent"));
 }
 
 Site site_of(std::array<std::uint8_t, 4> service) {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 
 namespace guideway {
@@ -19,6 +20,14 @@ bool enter_own_network() { return geteuid() == 0 && unshare(CLONE_NEWNET) == 0 &
 
 bool run(const std::string& command) {
   return std::system(("{ " + command + "; } > /dev/null 2>&1").c_str()) == 0;
+}
+
+std::string output_of(const std::string& command) {
+  std::string out;
+  FILE* pipe = popen(command.c_str(), "r");
+  for (int c = 0; pipe != nullptr && (c = fgetc(pipe)) != EOF;) out.push_back(static_cast<char>(c));
+  if (pipe != nullptr) pclose(pipe);
+  return out;
 }
 
 bool make_veth(const std::string& name, unsigned mtu) {

@@ -16,6 +16,8 @@ using Frame = std::vector<std::uint8_t>;
 [[nodiscard]] bool enter_own_network();
 // Runs `ip WORDS`, or another program; false: it failed.
 [[nodiscard]] bool run(const std::string& command);
+// What a command says.
+[[nodiscard]] std::string output_of(const std::string& command);
 // NAME and NAME-far, both up, without IPv6 and unfinished checksums.
 [[nodiscard]] bool make_veth(const std::string& name, unsigned mtu);
 

@@ -36,7 +36,7 @@ struct ServiceStats {
 struct WorkerStats {
   unsigned lcore = 0;
   std::uint64_t packets_in = 0, bytes_in = 0, bursts = 0, polls_idle = 0, flows_created = 0,
-                flows_evicted = 0;
+                flows_evicted = 0, host_frames = 0, host_frames_lost = 0;
 };
 
 struct StatsReport {

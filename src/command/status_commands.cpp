@@ -115,7 +115,9 @@ json workers_json(const StatsReport& stats) {
                    {"bursts", worker.bursts},
                    {"polls_idle", worker.polls_idle},
                    {"flows_created", worker.flows_created},
-                   {"flows_evicted", worker.flows_evicted}});
+                   {"flows_evicted", worker.flows_evicted},
+                   {"host_frames", worker.host_frames},
+                   {"host_frames_lost", worker.host_frames_lost}});
   }
   return out;
 }
@@ -232,11 +234,14 @@ std::string render_stats(const json& answer, bool color) {
                   number_of(backend, "bytes"), number_of(backend, "new_flows")});
   }
   out += (backends.empty() ? "no backends\n" : backends.text(color)) + "\n";
-  TextTable workers({"LCORE", "PACKETS IN", "BURSTS", "IDLE POLLS", "FLOWS CREATED", "FLOWS EVICTED"});
+  TextTable workers({"LCORE", "PACKETS IN", "BURSTS", "IDLE POLLS", "FLOWS CREATED", "FLOWS EVICTED",
+                     "HOST'S FRAMES", "OF THEM LOST"});
   for (const json& worker : answer.at("workers")) {
     workers.add({number_of(worker, "lcore"), number_of(worker, "packets_in"), number_of(worker, "bursts"),
                  number_of(worker, "polls_idle"), number_of(worker, "flows_created"),
-                 number_of(worker, "flows_evicted")});
+                 number_of(worker, "flows_evicted"),
+                 number_of(worker, "host_frames") + number_of(worker, "host_frames_lost"),
+                 number_of(worker, "host_frames_lost")});
   }
   return out + (workers.empty() ? "no workers\n" : workers.text(color));
 }

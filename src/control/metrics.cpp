@@ -147,13 +147,17 @@ void add_services_and_workers(Families& out, const StatsReport& stats) {
   counters<ServiceStats>(out, service, stats.services, [](const auto& item) {
     return Labels{{"service", item.service}};
   });
-  static constexpr std::array<Column<WorkerStats>, 6> worker = {{
+  static constexpr std::array<Column<WorkerStats>, 8> worker = {{
       {"worker_received_packets_total", "Packets taken by the worker.", &WorkerStats::packets_in},
       {"worker_received_bytes_total", "Bytes taken by the worker.", &WorkerStats::bytes_in},
       {"worker_bursts_total", "Polls that found packets.", &WorkerStats::bursts},
       {"worker_idle_polls_total", "Polls that found none.", &WorkerStats::polls_idle},
       {"worker_flows_created_total", "Entries made in the worker's flow table.", &WorkerStats::flows_created},
       {"worker_flows_evicted_total", "Entries that had to make room.", &WorkerStats::flows_evicted},
+      {"worker_host_frames_total", "The host's own frames, by a port's twin, that the port took.",
+       &WorkerStats::host_frames},
+      {"worker_host_frames_lost_total", "The host's own frames that the port did not take.",
+       &WorkerStats::host_frames_lost},
   }};
   counters<WorkerStats>(out, worker, stats.workers, [](const auto& item) {
     return Labels{{"lcore", std::to_string(item.lcore)}};

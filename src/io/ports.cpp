@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <rte_errno.h>
-#include <rte_mbuf.h>
 #include <rte_ring.h>
 #include <spdlog/spdlog.h>
 
@@ -18,12 +17,9 @@ constexpr unsigned handoff_slots = 1024;
 // Distinguishes a port's own queues from its twin's.
 enum class Side : std::uint8_t { port, twin };
 
+// Empty by now: Workers::stop() has sent or counted what was in it.
 struct RingDeleter {
-  void operator()(rte_ring* ring) const {
-    void* frame = nullptr;
-    while (rte_ring_dequeue(ring, &frame) == 0) rte_pktmbuf_free(static_cast<rte_mbuf*>(frame));
-    rte_ring_free(ring);
-  }
+  void operator()(rte_ring* ring) const { rte_ring_free(ring); }
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 
 #include "io/port.h"
 
@@ -33,27 +34,33 @@ class Transmitter {
   // Sends what others left. Nothing is dropped here: what the queue does not take waits, and the ring fills up, so
   // that the worker that chose the frame's verdict also counts its loss.
   [[nodiscard]] bool drain() {
-    if (!owns_ || handoff_ == nullptr) return false;
-    if (waiting_ == 0) {
-      first_ = 0;
-      waiting_ = static_cast<std::uint16_t>(
-          rte_ring_dequeue_burst(handoff_, reinterpret_cast<void**>(frames_.data()),
-                                 static_cast<unsigned>(frames_.size()), nullptr));
-    }
-    if (waiting_ == 0) return false;
+    if (waiting_ == 0 && !take()) return false;
     const auto sent = rte_eth_tx_burst(queue_.dpdk_port, queue_.queue, frames_.data() + first_, waiting_);
     first_ = static_cast<std::uint16_t>(first_ + sent);
     waiting_ = static_cast<std::uint16_t>(waiting_ - sent);
     return sent > 0;
   }
 
-  // At the end: frees what the queue never took.
-  void clear() {
-    if (waiting_ > 0) rte_pktmbuf_free_bulk(frames_.data() + first_, waiting_);
-    waiting_ = 0;
+  // At the end: frees what the queue never took, and answers with how many those were.
+  [[nodiscard]] std::uint64_t clear() {
+    std::uint64_t freed = 0;
+    while (waiting_ > 0 || take()) {
+      rte_pktmbuf_free_bulk(frames_.data() + first_, waiting_);
+      freed += std::exchange(waiting_, std::uint16_t{0});
+    }
+    return freed;
   }
 
  private:
+  // The next frames from the ring, when none wait; false: there are none.
+  bool take() {
+    if (!owns_ || handoff_ == nullptr) return false;
+    first_ = 0;
+    waiting_ = static_cast<std::uint16_t>(rte_ring_dequeue_burst(
+        handoff_, reinterpret_cast<void**>(frames_.data()), static_cast<unsigned>(frames_.size()), nullptr));
+    return waiting_ > 0;
+  }
+
   QueuePair queue_;
   bool owns_;
   rte_ring* handoff_;

@@ -29,14 +29,14 @@ void Worker::run(const std::atomic<bool>& stop) {
 
 void Worker::drain() {
   pipeline_.finish();
+  const auto empty = [this](Transmitter& tx) {
+    while (tx.drain()) {
+    }
+    counters_.verdicts.left_behind.add(tx.clear());
+  };
   for (auto& link : parts_.links) {
-    while (link.tx.drain()) {
-    }
-    link.tx.clear();
-    if (!link.twin_tx) continue;
-    while (link.twin_tx->drain()) {
-    }
-    link.twin_tx->clear();
+    empty(link.tx);
+    if (link.twin_tx) empty(*link.twin_tx);
   }
 }
 
@@ -121,6 +121,8 @@ bool Worker::receive_from_kernel(PortLink& link) {
     const auto count = from_twin(frames.data(), received, link.vlan);
     const auto sent = link.tx.send(frames.data(), count);
     if (sent < count) rte_pktmbuf_free_bulk(frames.data() + sent, static_cast<unsigned>(count - sent));
+    counters_.verdicts.host_frames.add(sent);
+    counters_.verdicts.host_frames_lost.add(static_cast<unsigned>(received - sent));
   }
   return found_any;
 }

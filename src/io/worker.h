@@ -39,7 +39,8 @@ class Worker {
   void run(const std::atomic<bool>& stop);
   // One round over all queues; whether it found anything. run() calls it; tests do too.
   bool poll();
-  // Control, after all workers have left run(): sends what other workers left for its queues, and drops what it holds.
+  // Control, after all workers have left run(): drops what it holds, sends what other workers left for its queues, and
+  // counts what these do not take.
   void drain();
   [[nodiscard]] unsigned lcore() const { return parts_.lcore; }
 

@@ -4,6 +4,7 @@
 #include <rte_cycles.h>
 #include <rte_errno.h>
 #include <rte_launch.h>
+#include <spdlog/spdlog.h>
 #include <sys/random.h>
 
 namespace guideway {
@@ -67,9 +68,16 @@ Result<void> Workers::start() {
 void Workers::stop() {
   stop_.store(true, std::memory_order_relaxed);
   for (const auto& launch : running_) rte_eal_wait_lcore(launch->worker.lcore());
-  if (!running_.empty())
-    for (const auto& worker : workers_) worker->drain();
+  if (running_.empty()) return;
   running_.clear();
+  std::uint64_t left_behind = 0;
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    left_behind -= counters_[i]->verdicts.left_behind.get();
+    workers_[i]->drain();
+    left_behind += counters_[i]->verdicts.left_behind.get();
+  }
+  if (left_behind > 0)
+    spdlog::warn(fmt::format("{} packet(s) were lost at the end: the ports' queues were full", left_behind));
 }
 
 }  // namespace guideway

@@ -24,7 +24,8 @@ class Workers {
   Workers& operator=(const Workers&) = delete;
 
   [[nodiscard]] Result<void> start();
-  void stop();  // comes back when all have left their loops
+  void
+  stop();  // comes back when all have left their loops and what they handed to each other is sent, or counted
 
   [[nodiscard]] std::size_t size() const { return workers_.size(); }
   [[nodiscard]] unsigned lcore(std::size_t index) const { return workers_[index]->lcore(); }

@@ -51,6 +51,12 @@ struct alignas(64) VerdictCounters {
   Counter packets_in, bytes_in;
   Counter bursts, polls_idle;  // for the busy share of a worker
   Counter flows_created, flows_evicted;
+  // What the host itself sends by a port's twin: no packets in, and under no verdict.
+  Counter host_frames;       // that the port took
+  Counter host_frames_lost;  // that it did not take
+  // Frames handed to the owner of a queue, which had not taken them when the workers ended: they have their verdict
+  // (or are host_frames) and yet did not leave.
+  Counter left_behind;
 
   void count(Verdict verdict, std::uint64_t frame_bytes) {
     packets[static_cast<std::size_t>(verdict)].add(1);

@@ -37,7 +37,7 @@ class FakeLive final : public Live {
     }
     out.services = {{"www", 11, 12, 13, 14}};
     out.backends = {{"web", "web-1", 21, 22, 23, {}}, {"web", "web-2", 31, 32, 33, {}}};
-    out.workers = {{1, 41, 42, 43, 44, 45, 46}, {2, 51, 52, 53, 54, 55, 56}};
+    out.workers = {{1, 41, 42, 43, 44, 45, 46, 47, 48}, {2, 51, 52, 53, 54, 55, 56, 57, 58}};
     return out;
   }
   std::vector<HealthReport> health() override {
@@ -176,6 +176,8 @@ TEST(MetricsTest, EverySampleHasItsValue) {
       {"guideway_worker_received_packets_total{lcore=\"1\"}", 41},
       {"guideway_worker_idle_polls_total{lcore=\"2\"}", 54},
       {"guideway_worker_flows_evicted_total{lcore=\"2\"}", 56},
+      {"guideway_worker_host_frames_total{lcore=\"1\"}", 47},
+      {"guideway_worker_host_frames_lost_total{lcore=\"2\"}", 58},
       {"guideway_port_link_up{port=\"wan\"}", 1},
       {"guideway_port_mtu_bytes{port=\"wan\"}", 1500},
       {"guideway_port_received_packets_total{port=\"wan\"}", 71},

@@ -154,6 +154,35 @@ TEST_P(Forwarding, WhatTheEgressDoesNotTakeIsFreedAndCounted) {
       << "what counts as forwarded leaves once there is room";
 }
 
+// In = forwarded + dropped, and what counts as forwarded left or was left behind.
+TEST_P(Forwarding, WhatNoQueueTakesUntilTheEndIsCounted) {
+  ASSERT_TRUE(director_->workers().start());
+  constexpr std::size_t packets = 6000;
+  std::size_t offered = 0;
+  for (const auto end = std::chrono::steady_clock::now() + 20s;
+       offered < packets && std::chrono::steady_clock::now() < end;) {
+    const auto queue = static_cast<unsigned>(offered % GetParam());
+    if (offer(syn(director_->mac(), static_cast<std::uint16_t>(offered)), queue))
+      ++offered;
+    else
+      std::this_thread::sleep_for(100us);
+  }
+  for (const auto end = std::chrono::steady_clock::now() + 10s;
+       director_->packets_in() < packets && std::chrono::steady_clock::now() < end;)
+    std::this_thread::sleep_for(1ms);
+  director_->workers().stop();
+  EXPECT_EQ(director_->packets_in(), packets);
+  EXPECT_EQ(director_->all_verdicts(), packets);
+  const auto left_behind = director_->sum(&VerdictCounters::left_behind);
+  // With a queue for each worker none hands anything over. Else who has none left a ring full.
+  if (GetParam() == config_.workers.size()) {
+    EXPECT_EQ(left_behind, 0U);
+  } else {
+    EXPECT_GE(left_behind, 1000U);
+  }
+  EXPECT_EQ(taken().size(), director_->counted(Verdict::forward) - left_behind);
+}
+
 TEST_P(Forwarding, AFrameForAnotherMacIsDropped) {
   ASSERT_TRUE(director_->workers().start());
   ASSERT_TRUE(offer(syn({2, 9, 9, 9, 9, 9}, 1), 0));

@@ -22,9 +22,18 @@ std::uint64_t ForwardingDirector::counted(Verdict verdict) const {
   return sum;
 }
 
-std::uint64_t ForwardingDirector::packets_in() const {
+std::uint64_t ForwardingDirector::sum(Counter VerdictCounters::*counter) const {
   std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < workers_->size(); ++i) sum += workers_->counters(i).verdicts.packets_in.get();
+  for (std::size_t i = 0; i < workers_->size(); ++i) sum += (workers_->counters(i).verdicts.*counter).get();
+  return sum;
+}
+
+std::uint64_t ForwardingDirector::packets_in() const { return sum(&VerdictCounters::packets_in); }
+
+std::uint64_t ForwardingDirector::all_verdicts() const {
+  std::uint64_t sum = 0;
+  for (std::size_t verdict = 0; verdict < verdict_count; ++verdict)
+    sum += counted(static_cast<Verdict>(verdict));
   return sum;
 }
 

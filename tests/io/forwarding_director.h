@@ -27,6 +27,8 @@ class ForwardingDirector {
   // Over all workers.
   [[nodiscard]] std::uint64_t counted(Verdict verdict) const;
   [[nodiscard]] std::uint64_t packets_in() const;
+  [[nodiscard]] std::uint64_t all_verdicts() const;
+  [[nodiscard]] std::uint64_t sum(Counter VerdictCounters::*counter) const;
 
  private:
   ForwardingDirector() = default;

@@ -187,52 +187,6 @@ TEST_F(KernelPorts, AnAfXdpPortTakesServicesFromTheKernelAndGivesThemBack) {
   EXPECT_TRUE(run("! ip link show wan | grep -q xdp")) << "the program stayed";
 }
 
-// AF_XDP drops a frame that its buffer does not hold, without a word. An interface each, since the driver keeps its
-// socket, and with it the queue, until the process ends.
-TEST_F(KernelPorts, AnAfXdpPortTakesFramesUpToItsMtu) {
-  for (const std::uint16_t mtu : std::to_array<std::uint16_t>({1500, 1770, 1771, 1899, xdp_mtu_max})) {
-    SCOPED_TRACE(mtu);
-    const auto outside = fmt::format("wan{}", mtu);
-    const auto inside_mtu = static_cast<std::uint16_t>(mtu + 36);
-    ASSERT_TRUE(make_veth(outside, mtu) && run(fmt::format("ip link set lan-far mtu {}", inside_mtu)));
-    config_.ports[0].device = "af_xdp:" + outside;
-    config_.ports[0].mtu = mtu;
-    config_.ports[1].mtu = inside_mtu;
-    ASSERT_NO_FATAL_FAILURE(open());
-    director_->ports().add_services(site_of({203, 0, 113, 10}));
-    const FarEnd client(outside + "-far"), backends("lan-far");
-    ASSERT_TRUE(client.send(syn(director_->mac(), 40000, mtu - syn_headers)));
-    const auto out = backends.receive(is_gue, 5s);
-    ASSERT_TRUE(out) << "nothing arrived";
-    EXPECT_EQ(out->size(), 14U + 36 + mtu);
-    director_.reset();
-    EXPECT_TRUE(run("ip link delete " + outside));
-  }
-  EXPECT_TRUE(run("ip link set lan-far mtu 1600"));
-}
-
-// ARP for the twin's address: in by the port, over the twin to the kernel, and its answer back out of the port.
-TEST_F(KernelPorts, TheKernelAnswersThroughTheTwin) {
-  // The kernel has the packet on wan as well here, where a NIC of its own would be DPDK's alone: it is to be silent.
-  ASSERT_TRUE(run("sysctl -w net.ipv4.conf.wan.arp_ignore=8"));
-  config_.ports[0].twin = true;
-  config_.ports[0].kernel_interface = "gw-wan";
-  ASSERT_NO_FATAL_FAILURE(open());
-  ASSERT_TRUE(run("ip address add 10.9.9.1/24 dev gw-wan && ip link set gw-wan up"));
-  const auto mac = director_->mac();
-  const FarEnd client("wan-far");
-  Frame request(60);
-  std::fill_n(request.begin(), 6, std::uint8_t{0xff});
-  const std::uint8_t arp[] = {2, 0, 0, 0, 9,  2, 8, 6, 0, 1, 8, 0, 6, 4, 0,  1, 2, 0,
-                              0, 0, 9, 2, 10, 9, 9, 2, 0, 0, 0, 0, 0, 0, 10, 9, 9, 1};
-  std::copy(std::begin(arp), std::end(arp), request.begin() + 6);
-  const auto is_answer = [&](const Frame& frame) {
-    return frame.size() >= 42 && frame[12] == 8 && frame[13] == 6 && frame[21] == 2 &&
-           std::equal(mac.begin(), mac.end(), frame.begin() + 22);
-  };
-  ASSERT_TRUE(client.send(request));
-  EXPECT_TRUE(client.receive(is_answer, 5s)) << "no answer came out of the port";
-  EXPECT_FALSE(client.receive(is_answer, 100ms)) << "answered twice";
 TEST_F(KernelPorts, AnAfXdpPortsServiceOfOneFamilyTakesNothingOfTheOther) {
   ASSERT_TRUE(make_veth("families", 1500));
   config_.ports[0].device = "af_xdp:families";
@@ -279,11 +233,92 @@ TEST_F(KernelPorts, AnAfXdpPortsServiceOfOneFamilyTakesNothingOfTheOther) {
   EXPECT_TRUE(run("ip link delete families"));
 }
 
+// AF_XDP drops a frame that its buffer does not hold, without a word. An interface each, since the driver keeps its
+// socket, and with it the queue, until the process ends.
+TEST_F(KernelPorts, AnAfXdpPortTakesFramesUpToItsMtu) {
+  for (const std::uint16_t mtu : std::to_array<std::uint16_t>({1500, 1770, 1771, 1899, xdp_mtu_max})) {
+    SCOPED_TRACE(mtu);
+    const auto outside = fmt::format("wan{}", mtu);
+    const auto inside_mtu = static_cast<std::uint16_t>(mtu + 36);
+    ASSERT_TRUE(make_veth(outside, mtu) && run(fmt::format("ip link set lan-far mtu {}", inside_mtu)));
+    config_.ports[0].device = "af_xdp:" + outside;
+    config_.ports[0].mtu = mtu;
+    config_.ports[1].mtu = inside_mtu;
+    ASSERT_NO_FATAL_FAILURE(open());
+    director_->ports().add_services(site_of({203, 0, 113, 10}));
+    const FarEnd client(outside + "-far"), backends("lan-far");
+    ASSERT_TRUE(client.send(syn(director_->mac(), 40000, mtu - syn_headers)));
+    const auto out = backends.receive(is_gue, 5s);
+    ASSERT_TRUE(out) << "nothing arrived";
+    EXPECT_EQ(out->size(), 14U + 36 + mtu);
+    director_.reset();
+    EXPECT_TRUE(run("ip link delete " + outside));
+  }
+  EXPECT_TRUE(run("ip link set lan-far mtu 1600"));
+}
+
+// ARP for the twin's address: in by the port, over the twin to the kernel, and its answer back out of the port.
+TEST_F(KernelPorts, TheKernelAnswersThroughTheTwin) {
+  // The kernel has the packet on wan as well here, where a NIC of its own would be DPDK's alone: it is to be silent.
+  ASSERT_TRUE(run("sysctl -w net.ipv4.conf.wan.arp_ignore=8"));
+  config_.ports[0].twin = true;
+  config_.ports[0].kernel_interface = "gw-wan";
+  ASSERT_NO_FATAL_FAILURE(open());
+  ASSERT_TRUE(run("ip address add 10.9.9.1/24 dev gw-wan && ip link set gw-wan up"));
+  const auto mac = director_->mac();
+  const FarEnd client("wan-far");
+  Frame request(60);
+  std::fill_n(request.begin(), 6, std::uint8_t{0xff});
+  const std::uint8_t arp[] = {2, 0, 0, 0, 9,  2, 8, 6, 0, 1, 8, 0, 6, 4, 0,  1, 2, 0,
+                              0, 0, 9, 2, 10, 9, 9, 2, 0, 0, 0, 0, 0, 0, 10, 9, 9, 1};
+  std::copy(std::begin(arp), std::end(arp), request.begin() + 6);
+  const auto is_answer = [&](const Frame& frame) {
+    return frame.size() >= 42 && frame[12] == 8 && frame[13] == 6 && frame[21] == 2 &&
+           std::equal(mac.begin(), mac.end(), frame.begin() + 22);
+  };
+  ASSERT_TRUE(client.send(request));
+  EXPECT_TRUE(client.receive(is_answer, 5s)) << "no answer came out of the port";
+  EXPECT_FALSE(client.receive(is_answer, 100ms)) << "answered twice";
   const auto crossed = static_cast<std::size_t>(Verdict::kernel);
   EXPECT_GE(director_->workers().counters(0).verdicts.packets[crossed].get(), 1U);
   director_.reset();
   EXPECT_FALSE(run("ip link show gw-wan")) << "the twin stayed behind";
   EXPECT_TRUE(run("sysctl -w net.ipv4.conf.wan.arp_ignore=0"));
+}
+
+// A port that nobody empties takes as many frames as its ring holds.
+TEST_F(KernelPorts, FramesOfTheHostThatAFullPortDoesNotTakeAreCounted) {
+  constexpr std::uint64_t sent = 6000, port_holds = 1023;
+  const auto all_workers = eal_workers();
+  for (std::size_t workers = 1; workers <= all_workers.size(); ++workers) {
+    SCOPED_TRACE(workers);
+    config_.workers.assign(all_workers.begin(), all_workers.begin() + static_cast<std::ptrdiff_t>(workers));
+    config_.ports[0].device = fmt::format("ring:few{}", workers);
+    config_.ports[1].device = fmt::format("ring:quiet{}", workers);
+    config_.ports[0].queues = 1;
+    config_.ports[0].twin = true;
+    config_.ports[0].kernel_interface = "gw-few";
+    ASSERT_NO_FATAL_FAILURE(open());
+    const auto left = [&] { return director_->sum(&VerdictCounters::host_frames); };
+    const auto lost = [&] { return director_->sum(&VerdictCounters::host_frames_lost); };
+    const FarEnd host("gw-few");
+    for (std::uint64_t i = 0; i < sent; ++i) {
+      ASSERT_TRUE(host.send(syn({2, 0, 0, 0, 0, 1}, static_cast<std::uint16_t>(1024 + i))));
+      // The TAP device's own queue is not to be what overflows.
+      for (int wait = 0; i % 100 == 99 && left() + lost() <= i && wait < 5000; ++wait)
+        std::this_thread::sleep_for(1ms);
+    }
+    director_->workers().stop();
+    EXPECT_GE(left() + lost(), sent);
+    EXPECT_LE(left() + lost(), sent + 20) << "and the kernel's own";
+    EXPECT_GT(lost(), sent / 4);
+    const auto left_behind = director_->sum(&VerdictCounters::left_behind);
+    EXPECT_EQ(left() - left_behind, port_holds);
+    EXPECT_EQ(left_behind > 0, workers > 1) << left_behind;
+    EXPECT_EQ(director_->packets_in(), 0U) << "they are no packets in";
+    EXPECT_EQ(director_->all_verdicts(), 0U);
+    director_.reset();
+  }
 }
 
 TEST_F(KernelPorts, RefusalsNameThePortAndLeaveNothing) {

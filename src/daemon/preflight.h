@@ -1,5 +1,5 @@
 // Preflight: what can be known to fail is said before anything is touched.
-// What: rights, interfaces, workers, hugepages, queues, and a host that would serve the site's addresses itself.
+// What: ports (port_preflight.h), workers, hugepages, and a host that would serve the site's addresses itself.
 // Why:  one sentence with the next step, instead of a driver's error when half of the ports are open.
 // Thread: main. It reads the host and changes nothing.
 #pragma once

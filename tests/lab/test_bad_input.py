@@ -39,6 +39,10 @@ class Start:
                 self.home / "site.toml", *options]
         return self.lab.net.run("director", argv, check=False, timeout=20)
 
+    def interfaces(self):
+        """As the host sees them, but for their counters."""
+        return self.lab.net.run("director", ["ip", "-d", "address", "show"]).stdout
+
     def nothing_left(self):
         assert not (self.home / "api.sock").exists(), "the socket stayed"
         assert not list((self.home / "state").rglob("site-*")), "a site was journalled by a start that failed"
@@ -62,6 +66,30 @@ def port_twice(start):
 
 def interface_twice(start):
     start.toml = start.toml.replace("af_packet:lan", "af_packet:wan")
+
+
+def no_ethernet(start):
+    start.toml = start.toml.replace("af_packet:lan", "af_packet:lo")
+
+
+def tap_named_like_another(start):
+    start.toml = start.toml.replace("af_packet:wan", "null").replace("af_packet:lan", "tap:wan")
+
+
+def twin_without_a_name(start):
+    start.toml = start.toml.replace('name = "lan"', 'name = "lan"\ntwin = true')
+
+
+def twin_named_like_another(start):
+    start.toml = start.toml.replace('name = "lan"', 'name = "lan"\ntwin = true\nkernel_interface = "wan"')
+
+
+def no_capture_file(start):
+    start.toml = start.toml.replace("af_packet:lan", "pcap:/nowhere/in.pcap")
+
+
+def no_capture(start):
+    start.toml = start.toml.replace("af_packet:lan", f"pcap:{start.home}/site.toml,{start.home}/out.pcap")
 
 
 def too_many_queues(start):
@@ -103,6 +131,12 @@ STARTS = [
     ("a PCI device that is not there", pci_that_is_not_there, r".*0000:77:00\.0.*"),
     ("a port's name twice", port_twice, r'.*director\.toml:\d+:\d+.*wan.*'),
     ("an interface twice", interface_twice, r".*director\.toml:\d+:\d+: device interface wan belongs to another port already.*"),
+    ("an interface that is not Ethernet", no_ethernet, r".*port lan \(af_packet:lo\): lo is no Ethernet interface; .*"),
+    ("a TAP interface of a name that is taken", tap_named_like_another, r".*port lan \(tap:wan\): wan is .* another interface.*"),
+    ("a twin without a name", twin_without_a_name, r".*port lan \(af_packet:lan\): twin = true .*; set kernel_interface.*"),
+    ("a twin of a name that is taken", twin_named_like_another, r".*port lan .*: wan is .* another interface.*kernel_interface"),
+    ("a capture that is not there", no_capture_file, r".*/nowhere/in\.pcap cannot be read: No such file or directory; .*"),
+    ("a capture that is none", no_capture, r".*site\.toml cannot be read: it is no capture .*; .*"),
     ("more queues than workers or device can do", too_many_queues, r".*(7|seven) .*"),
     ("no root", no_root, r".*(root|CAP_NET_RAW|right).*"),
     ("a mistake in the site", mistake_in_the_site, r".*site\.toml:\d+:\d+: weight 70000 is above 65535.*"),
@@ -119,8 +153,23 @@ def test_a_start_is_refused(lab, tmp_path, spoil, pattern):
     start = Start(lab, tmp_path)
     os.chmod(tmp_path, 0o755)
     spoil(start)
+    start.toml = start.toml.replace("mtu = 1600", "mtu = 1580")
+    before = start.interfaces()
     one_sentence(start.run(), "guidewayd", 1, pattern)
     start.nothing_left()
+    assert start.interfaces() == before
+    assert not (tmp_path / "out.pcap").exists()
+
+
+def test_what_fails_late_leaves_the_interfaces_as_they_were(lab, tmp_path):
+    """The ports are open already when the last one is refused."""
+    start = Start(lab, tmp_path)
+    start.toml = start.toml.replace("mtu = 1600", "mtu = 1580").replace("mtu = 1500", "mtu = 1400")
+    start.toml += '[[port]]\nname = "none"\ndevice = "0000:77:00.0"\n'
+    before = start.interfaces()
+    one_sentence(start.run(), "guidewayd", 1, r".*0000:77:00\.0.*")
+    start.nothing_left()
+    assert start.interfaces() == before
 
 
 def no_source(start):

@@ -4,9 +4,11 @@
 // Why:  the workers must not ask the kernel, and their traffic never refreshes its entries: so they are asked
 //       for, kept alive and confirmed here. A change of MAC, route or link acts at once and rebuilds nothing.
 // How:  the kernel keeps the entries resolved (NTF_EXT_MANAGED, from 5.16 on; before: asked for again when
-//       stale). Every confirm_interval the neighbour is probed, so that a new MAC behind an old address is
-//       found in seconds also when nobody announces it. Permanent entries are left alone.
-// Cost: one thread that sleeps; one ARP or ND packet a neighbour and confirm_interval.
+//       stale). Every confirm_interval the neighbour is asked at its MAC; one that does not answer within
+//       answer_limit is asked for by broadcast (the kernel would wait for three seconds), its MAC staying in use
+//       meanwhile. So a new MAC behind an old address is found within the sum of the two also when nobody
+//       announces it. Permanent entries are left alone.
+// Cost: one thread that sleeps; one ARP or ND packet a neighbour and confirm_interval, at most 500 a second.
 // Not:  MTUs of routes; several paths of a route at once (the FIB's pick for the address is taken).
 #pragma once
 
@@ -42,9 +44,10 @@ struct LinkState {
 };
 
 struct NeighbourOptions {
-  std::chrono::milliseconds confirm_interval{5000};
-  std::chrono::milliseconds retry_interval{1000};  // of a neighbour that does not answer
-  bool managed = true;                             // false: as on kernels before 5.16
+  std::chrono::milliseconds confirm_interval{1000};  // longer where there are more than 500 neighbours
+  std::chrono::milliseconds answer_limit{250};       // on the way there and back, on a busy host
+  std::chrono::milliseconds retry_interval{1000};    // of a neighbour that does not answer
+  bool managed = true;                               // false: as on kernels before 5.16
 };
 
 class Neighbours {

@@ -13,7 +13,8 @@ namespace {
 using Clock = NeighbourBook::Clock;
 using State = KernelNeighbour::State;
 
-constexpr std::chrono::milliseconds ask_gap{50};  // between two requests for one neighbour
+constexpr std::chrono::milliseconds ask_gap{50};     // between two requests for one neighbour
+constexpr std::chrono::milliseconds confirm_gap{2};  // between two neighbours' confirmations, on average
 // How long a MAC that failed stays in use while everybody is asked for the new one. (The kernel also says
 // failed before it says deleted, and a deletion says nothing against the MAC.)
 constexpr std::chrono::milliseconds doubt{100};
@@ -50,6 +51,7 @@ void NeighbourBook::turn(KernelEvents& events) {
       entry.mac.reset();
       write_cells(entry);
     }
+    if (entry.answer_due && *entry.answer_due <= now) ask_everybody(entry, now);
     if (entry.due <= now) attend(entry, now);
   }
 }
@@ -57,7 +59,7 @@ void NeighbourBook::turn(KernelEvents& events) {
 std::chrono::milliseconds NeighbourBook::time_to_next() const {
   auto next = Clock::now() + options_.confirm_interval;
   for (const auto& [key, entry] : entries_)
-    next = std::min({next, entry.due, entry.doubted_until.value_or(next)});
+    next = std::min({next, entry.due, entry.doubted_until.value_or(next), entry.answer_due.value_or(next)});
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now());
   return std::max(left, std::chrono::milliseconds(0));
 }
@@ -240,6 +242,8 @@ void NeighbourBook::see(Entry& entry, const KernelNeighbour& neighbour) {
     case State::incomplete:
       break;
   }
+  if (neighbour.confirmed || neighbour.state != State::usable || entry.mac != mac_before)
+    entry.answer_due.reset();
   // Gone, or no answer under the MAC it had: asked for at once, by broadcast.
   if (neighbour.state == State::none || (neighbour.state == State::failed && entry.mac))
     entry.due = std::min(entry.due, entry.asked + ask_gap);
@@ -256,15 +260,33 @@ void NeighbourBook::attend(Entry& entry, Clock::time_point now) {
   const NeighbourKey& key = entry.seen.key;
   const bool resolved = entry.seen.state == State::usable || entry.seen.state == State::fixed;
   const bool kept_by_others = entry.seen.state == State::fixed || (resolved && entry.seen.learned);
-  entry.due = now + (resolved ? options_.confirm_interval : options_.retry_interval);
+  entry.due = now + (resolved ? confirm_interval() : options_.retry_interval);
   const Port* port = port_of(key.ifindex);
   if (kept_by_others || port == nullptr || !port->up()) return;
   Result<void> done;
   // The first time an entry is only made managed, which asks for it when it is stale.
-  if (resolved && entry.asked != Clock::time_point{}) done = queries_.probe(key);
+  if (resolved && entry.asked != Clock::time_point{}) {
+    done = queries_.probe(key);
+    if (done) entry.answer_due = now + options_.answer_limit;
+  }
   if (done && (!resolved || options_.managed)) done = queries_.resolve(key, options_.managed);
   entry.trouble = done ? "" : done.error().text();
   entry.asked = now;
+}
+
+// No answer from the MAC: its owner may have got another one. A deletion says nothing against the MAC in use.
+void NeighbourBook::ask_everybody(Entry& entry, Clock::time_point now) {
+  entry.answer_due.reset();
+  const Port* port = port_of(entry.seen.key.ifindex);
+  if (port == nullptr || !port->up()) return;
+  auto done = queries_.forget(entry.seen.key);
+  if (done) done = queries_.resolve(entry.seen.key, options_.managed);
+  entry.trouble = done ? "" : done.error().text();
+  entry.asked = now;
+}
+
+std::chrono::milliseconds NeighbourBook::confirm_interval() const {
+  return std::max(options_.confirm_interval, confirm_gap * static_cast<int>(entries_.size()));
 }
 
 // Asking without the managed flag takes the flag away.

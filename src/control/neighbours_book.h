@@ -57,9 +57,10 @@ class NeighbourBook {
     // The MAC in use. A deleted or incomplete entry says nothing against it; a failed one ends it.
     std::optional<MacAddress> mac;
     std::optional<Clock::time_point> doubted_until;
-    bool ours = false;    // we made it managed
-    bool failed = false;  // no answer to the last request, or none since
-    std::string trouble;  // why the kernel would not take our last request
+    std::optional<Clock::time_point> answer_due;  // of a neighbour that was asked at its MAC
+    bool ours = false;                            // we made it managed
+    bool failed = false;                          // no answer to the last request, or none since
+    std::string trouble;                          // why the kernel would not take our last request
     Clock::time_point asked{}, due{};
     std::set<IpAddress> users;
   };
@@ -85,6 +86,8 @@ class NeighbourBook {
   void release(const NeighbourKey& key, const Entry& entry);
   void see(Entry& entry, const KernelNeighbour& neighbour);
   void attend(Entry& entry, Clock::time_point now);
+  void ask_everybody(Entry& entry, Clock::time_point now);
+  [[nodiscard]] std::chrono::milliseconds confirm_interval() const;
   void write_cell(const Target& target);
   void write_cells(const Entry& entry);
 

@@ -100,6 +100,7 @@ std::optional<KernelNeighbour> neighbour_in(const nlmsghdr& message) {
   out.key = {static_cast<unsigned>(header->ndm_ifindex), *address};
   if (message.nlmsg_type == RTM_DELNEIGH) return out;
   out.state = state_of(header->ndm_state);
+  out.confirmed = (header->ndm_state & NUD_REACHABLE) != 0;
   out.learned = (header->ndm_flags & NTF_EXT_LEARNED) != 0;
   out.managed = (number_in(found[NDA_FLAGS_EXT]).value_or(0) & NTF_EXT_MANAGED) != 0;
   MacAddress mac{};
@@ -311,6 +312,18 @@ Result<void> KernelQueries::probe(const NeighbourKey& key) {
   if (error == 0) return {};
   return fail(ErrorKind::refused,
               fmt::format("cannot probe {}: {}", key.address.text(), std::strerror(-error)));
+}
+
+Result<void> KernelQueries::forget(const NeighbourKey& key) {
+  Request request(RTM_DELNEIGH, NLM_F_ACK);
+  auto& header = request.put_header<ndmsg>();
+  header.ndm_family = family_number(key.address);
+  header.ndm_ifindex = static_cast<int>(key.ifindex);
+  request.put_address(NDA_DST, key.address);
+  const int error = ask(request.message(), [](const nlmsghdr&) {});
+  if (error == 0 || error == -ENOENT) return {};
+  return fail(ErrorKind::refused,
+              fmt::format("cannot ask for {} anew: {}", key.address.text(), std::strerror(-error)));
 }
 
 Result<KernelEvents> KernelEvents::open() {

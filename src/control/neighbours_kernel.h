@@ -54,8 +54,9 @@ struct KernelNeighbour {
     failed,      // asked for, no answer
   } state = State::none;
   std::optional<MacAddress> mac;
-  bool managed = false;  // the kernel keeps it resolved (NTF_EXT_MANAGED)
-  bool learned = false;  // some control plane of the host keeps it (NTF_EXT_LEARNED), not ours to touch
+  bool confirmed = false;  // usable, and heard of lately (reachable)
+  bool managed = false;    // the kernel keeps it resolved (NTF_EXT_MANAGED)
+  bool learned = false;    // some control plane of the host keeps it (NTF_EXT_LEARNED), not ours to touch
 };
 
 // Addresses whose route may have changed: those in the prefix, or all.
@@ -80,6 +81,8 @@ class KernelQueries {
   [[nodiscard]] Result<void> resolve(const NeighbourKey& key, bool managed);
   // Ask a usable neighbour whether it is still there under its MAC. Ends `managed`.
   [[nodiscard]] Result<void> probe(const NeighbourKey& key);
+  // Take the entry away, so that the next resolve() asks everybody.
+  [[nodiscard]] Result<void> forget(const NeighbourKey& key);
 
  private:
   using Socket = std::unique_ptr<mnl_socket, int (*)(mnl_socket*)>;

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <mutex>
@@ -239,6 +240,51 @@ TEST_F(NeighboursTest, AMacThatChangesSilentlyIsFoundByTheConfirmation) {
     until("10.1.0.2", {resolved, 0, mac_a2}, 10s);
     neighbours_.reset();
   }
+}
+
+// The bound of the README, in both families. The interface's own patience (three probes, a second each) is the kernel's
+// default here: nothing waits for it.
+TEST_F(NeighboursTest, AMacThatChangesSilentlyIsFoundWithinTwoSeconds) {
+  lab_->in(lab_->director,
+           "sysctl -qw net.ipv4.neigh.wan.retrans_time_ms=1000 net.ipv6.neigh.wan.retrans_time_ms=1000");
+  for (const bool managed : {true, false}) {
+    lab_->in(lab_->a, "ip link set eth address 02:00:00:00:00:0a");
+    lab_->in(lab_->director, "ip neighbour flush dev wan");
+    start_both({.managed = managed});
+    watch({"10.1.0.2", "fd01::2"});
+    for (const auto last : std::to_array<std::uint8_t>({0x2a, 0x2b, 0x2c})) {
+      SCOPED_TRACE(fmt::format("managed {}, to {:02x}", managed, last));
+      std::this_thread::sleep_for(
+          std::chrono::milliseconds(137 * (last - 0x29)));  // anywhere between two confirmations
+      ASSERT_EQ(cell("10.1.0.2").state, resolved);
+      const auto begin = Clock::now();
+      lab_->in(lab_->a, fmt::format("ip link set eth address 02:00:00:00:00:{:02x}", last));
+      for (const char* backend : {"10.1.0.2", "fd01::2"}) {
+        for (; cell(backend).mac.back() != last && Clock::now() - begin < 8s;
+             std::this_thread::sleep_for(1ms))
+          EXPECT_EQ(cell(backend).state, resolved) << "the old MAC stays in use meanwhile";
+        EXPECT_EQ(cell(backend), (NextHop{resolved, 0, {2, 0, 0, 0, 0, last}})) << backend;
+        const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin);
+        EXPECT_LT(took, 2s) << backend;
+        RecordProperty(fmt::format("{}_{}_{:02x}_ms", backend, managed ? "managed" : "asked", last),
+                       std::to_string(took.count()));
+      }
+    }
+    neighbours_.reset();
+  }
+}
+
+TEST_F(NeighboursTest, ANeighbourThatAnswersKeepsItsEntry) {
+  start_both({.confirm_interval = 50ms, .answer_limit = 200ms});
+  watch({"10.1.0.2"});
+  const std::string log = fmt::format("/tmp/gw-neigh-monitor-{}", getpid());
+  lab_->in(lab_->director, "timeout 2 ip monitor neigh dev wan > " + log + " || true");
+  std::ifstream file(log);
+  std::string line, all;
+  for (; std::getline(file, line); all += line + "\n")
+    EXPECT_THAT(line, Not(HasSubstr("eleted"))) << "it was forgotten although it answers";
+  EXPECT_THAT(all, HasSubstr("REACHABLE"));
+  unlink(log.c_str());
 }
 
 TEST_F(NeighboursTest, AFlushedEntryIsAskedForAgainAndCostsNothing) {

@@ -91,9 +91,11 @@ Result<void> attach_xdp(const Interface& interface, Mode mode, const Program& pr
     if (error == ERANGE || error == EOPNOTSUPP) {
       const auto other = Program::load({.udp_port = record.udp_port, .multi_buffer = true, .maps = &maps});
       record.multi_buffer = 1;
+      if (other) record.program_kind = static_cast<__u8>(other->kind());
       if (const auto done = maps.set_record(record); !done) return done;
       if (other && attach_program(interface, other->receive(), XDP_FLAGS_DRV_MODE) == 0) return {};
       record.multi_buffer = 0;
+      record.program_kind = static_cast<__u8>(program.kind());
       if (const auto done = maps.set_record(record); !done) return done;
     }
     if (mode == Mode::native || error == EBUSY || error == EEXIST)
@@ -130,7 +132,7 @@ Result<Change> attach(const Interface& interface, const Settings& settings) {
   gw_record record{};
   record.version = GW_RECORD_VERSION;
   record.udp_port = port;
-  record.kernel_types = program->kernel_types();
+  record.program_kind = static_cast<__u8>(program->kind());
   record.local_is_given = settings.local.has_value();
   if (const auto done = maps->set_lists(*lists); !done) return tl::unexpected(done.error());
   const auto clsact = put_companion(interface, program->send_on());
@@ -172,7 +174,7 @@ Result<Change> update(const Interface& interface, const Settings& settings, bool
     if (const int error = exchange_program(interface, running, program->receive()); error != 0)
       return cannot_attach(interface, Mode::native, error);
     record.udp_port = port;
-    record.kernel_types = program->kernel_types();
+    record.program_kind = static_cast<__u8>(program->kind());
   }
   if (const auto done = running.maps.set_record(record); !done) return tl::unexpected(done.error());
   return Change::done;

@@ -39,14 +39,16 @@ Result<void> check_kernel() {
               fmt::format("boot {}.{} or newer", kernel_major_min, kernel_minor_min));
 }
 
-bool has_kernel_types() { return ::access("/sys/kernel/btf/vmlinux", R_OK) == 0; }
-
-bpf_object* open_object(bool kernel_types) {
-  std::size_t size = 0;
-  const void* bytes = kernel_types ? agent_kernel_types__elf_bytes(&size) : agent__elf_bytes(&size);
+bpf_object* open_object(const Object& object) {
   auto options = sized(&bpf_object_open_opts::bpf_object_open_opts__last_field);
   options.object_name = "guideway";
-  return bpf_object__open_mem(bytes, size, &options);
+  return bpf_object__open_mem(object.bytes, object.size, &options);
+}
+
+// Of a program that was loaded from one of the objects after `tried` others.
+gw_program_kind kind_of(const Object& object, bool tried) {
+  if (object.kernel_types) return GW_KERNEL_TYPED;
+  return tried ? GW_PORTABLE_REFUSED : GW_PORTABLE_NO_TYPES;
 }
 
 bool prepare(bpf_object* object, const ProgramOptions& options) {
@@ -80,17 +82,33 @@ int program_fd(const bpf_object* object, const char* name) {
 
 }  // namespace
 
+Object kernel_typed_object() {
+  Object out{.kernel_types = true};
+  out.bytes = agent_kernel_types__elf_bytes(&out.size);
+  return out;
+}
+
+Object portable_object() {
+  Object out;
+  out.bytes = agent__elf_bytes(&out.size);
+  return out;
+}
+
+std::vector<Object> objects_for_this_kernel() {
+  if (::access("/sys/kernel/btf/vmlinux", R_OK) != 0) return {portable_object()};
+  return {kernel_typed_object(), portable_object()};
+}
+
 void Program::Close::operator()(bpf_object* object) const { bpf_object__close(object); }
 
-Result<Program> Program::load(const ProgramOptions& options) {
+Result<Program> Program::load(const ProgramOptions& options, const std::vector<Object>& objects) {
   if (const auto kernel = check_kernel(); !kernel) return tl::unexpected(kernel.error());
   std::string cause;
-  for (const bool kernel_types : {true, false}) {
-    if (kernel_types && (options.force_portable || !has_kernel_types())) continue;
+  for (const Object& object : objects) {
     (void)take_libbpf_warning();
     Program out;
-    out.object_.reset(open_object(kernel_types));
-    out.kernel_types_ = kernel_types;
+    out.object_.reset(open_object(object));
+    out.kind_ = kind_of(object, &object != &objects.front());
     errno = 0;
     if (out.object_ && prepare(out.object_.get(), options) && bpf_object__load(out.object_.get()) == 0 &&
         keep_record(out.object_.get()))

@@ -22,12 +22,26 @@ std::string line_of(const List& list) {
   return list.empty() ? "-" : fmt::format("{}", fmt::join(texts(list), " "));
 }
 
+const char* program_name(gw_program_kind kind) {
+  return kind == GW_KERNEL_TYPED ? "kernel-typed" : "portable";
+}
+
+// Why the portable program is there, and what of it; empty for the other one.
+std::string portable_because(gw_program_kind kind) {
+  if (kind == GW_KERNEL_TYPED) return {};
+  return fmt::format("{}: half-open and closed connections are told apart by their ports alone",
+                     kind == GW_PORTABLE_NO_TYPES
+                         ? "this kernel has no types of its own (/sys/kernel/btf/vmlinux)"
+                         : "this kernel refuses the one that reads its types");
+}
+
 nlohmann::json status_json(const Status& status) {
   nlohmann::json out = {
       {"interface", status.interface.name}, {"attached", status.attached}, {"mode", status.mode}};
   if (!status.attached) return out;
   out["udp_port"] = status.udp_port;
-  out["program"] = status.kernel_types ? "kernel-typed" : "portable";
+  out["program"] = program_name(status.program_kind);
+  if (const auto why = portable_because(status.program_kind); !why.empty()) out["portable_because"] = why;
   out["local"] = texts(status.lists.local);
   out["directors"] = texts(status.lists.directors);
   out["peers"] = texts(status.lists.peers);
@@ -48,7 +62,7 @@ Result<Status> read_status(const Interface& interface) {
   out.attached = true;
   out.mode = (*running)->mode;
   out.udp_port = (*running)->record.udp_port;
-  out.kernel_types = (*running)->record.kernel_types != 0;
+  out.program_kind = static_cast<gw_program_kind>((*running)->record.program_kind);
   out.lists = (*running)->maps.lists();
   out.counters = (*running)->maps.counters();
   return out;
@@ -66,12 +80,12 @@ Result<std::vector<Status>> read_all_status() {
 
 std::string status_text(const Status& status) {
   if (!status.attached) return fmt::format("{}: not attached\n", status.interface.name);
-  std::string out =
-      fmt::format("{}: attached, {} mode, UDP port {}, {} program\n", status.interface.name, status.mode,
-                  status.udp_port, status.kernel_types ? "kernel-typed" : "portable");
+  std::string out = fmt::format("{}: attached, {} mode, UDP port {}, {} program\n", status.interface.name,
+                                status.mode, status.udp_port, program_name(status.program_kind));
   const auto line = [&](const char* name, const std::string& list) {
     out += fmt::format("  {:<10} {}\n", name, list);
   };
+  if (const auto why = portable_because(status.program_kind); !why.empty()) line("portable", why);
   line("local", line_of(status.lists.local));
   line("directors", line_of(status.lists.directors));
   line("peers", line_of(status.lists.peers));

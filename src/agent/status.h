@@ -14,7 +14,7 @@ struct Status {
   bool attached = false;
   std::string mode = "none";  // "native" | "generic" | "offloaded"
   std::uint16_t udp_port = 0;
-  bool kernel_types = false;
+  gw_program_kind program_kind = GW_PORTABLE_REFUSED;
   Lists lists;
   gw_counters counters{};
 };

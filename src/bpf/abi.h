@@ -33,11 +33,19 @@ struct gw_config {
   __u16 udp_port_be; /* GUE destination port */
 };
 
+/* Which object the program is from, and why. Only the one with kernel types compares sequence numbers of half-open and
+ * closed connections. */
+enum gw_program_kind {
+  GW_PORTABLE_REFUSED = 0,  /* the kernel does not take the other one */
+  GW_KERNEL_TYPED = 1,      /* reads the kernel's structures by their types */
+  GW_PORTABLE_NO_TYPES = 2, /* the kernel does not tell its types */
+};
+
 /* What the agent has to remember between its runs; the programs only hold on to it. */
 struct gw_record {
   __u32 version; /* GW_RECORD_VERSION */
   __u16 udp_port;
-  __u8 kernel_types;   /* 1: the object that compares sequence numbers of half-open and closed flows */
+  __u8 program_kind;   /* gw_program_kind */
   __u8 multi_buffer;   /* 1: the program was loaded for frames of several buffers */
   __u8 clsact_is_our;  /* 1: the agent made the clsact qdisc */
   __u8 local_is_given; /* 1: local addresses were named; 0: taken from the interface */

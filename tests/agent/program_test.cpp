@@ -300,6 +300,50 @@ TEST_P(ProgramTest, CoveringPrefixesAddUp) {
   EXPECT_EQ(maps_->lists(), changed);
 }
 
+// As on a kernel whose types lack one that the object reads.
+class WithoutItsType : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string refusal = kernel_refusal(); !refusal.empty()) GTEST_SKIP() << refusal;
+    const Object object = kernel_typed_object();
+    bytes_.assign(static_cast<const char*>(object.bytes), object.size);
+    const std::string type = "tcp_request_sock", no_type = "tcp_request_none";
+    std::size_t found = 0;
+    for (std::size_t at = 0; (at = bytes_.find(type, at)) != std::string::npos; ++found)
+      bytes_.replace(at, type.size(), no_type);
+    ASSERT_GT(found, 0u);
+  }
+  [[nodiscard]] Object object() const { return {bytes_.data(), bytes_.size(), true}; }
+
+  std::string bytes_;
+};
+
+TEST_F(WithoutItsType, TheObjectWithKernelTypesIsRefused) {
+  const auto loaded = Program::load({}, {object()});
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().kind, ErrorKind::refused);
+}
+
+TEST_F(WithoutItsType, ThePortableOneTakesItsPlaceAndSaysSo) {
+  const auto loaded = Program::load({}, {object(), portable_object()});
+  ASSERT_TRUE(loaded) << loaded.error().text();
+  EXPECT_EQ(loaded->kind(), GW_PORTABLE_REFUSED);
+  const auto maps = loaded->maps();
+  ASSERT_TRUE(maps);
+  ASSERT_TRUE(maps->set_lists(lists()));
+  // As an update does, with the maps of the running program.
+  const auto again = Program::load({.maps = &*maps}, {object(), portable_object()});
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_EQ(again->kind(), GW_PORTABLE_REFUSED);
+  EXPECT_EQ(again->maps()->lists(), maps->lists());
+}
+
+TEST_F(WithoutItsType, AKernelThatTellsNoTypesGetsThePortableOneAlone) {
+  const auto loaded = Program::load({}, {portable_object()});
+  ASSERT_TRUE(loaded) << loaded.error().text();
+  EXPECT_EQ(loaded->kind(), GW_PORTABLE_NO_TYPES);
+}
+
 INSTANTIATE_TEST_SUITE_P(Objects, ProgramTest, testing::Values(true, false), object_name);
 
 }  // namespace

@@ -1,6 +1,7 @@
 """guideway-agent's verbs on real interfaces: what they leave, and what they say."""
 import concurrent.futures
 import json
+import pathlib
 import socket
 
 import pytest
@@ -79,6 +80,30 @@ def test_attach_counts(rig):
 
 def test_version(rig):
     assert rig.a.agent("--version").stdout.startswith("guideway-agent ")
+
+
+def without_kernel_types(words):
+    """The command as on a kernel that tells no types of its own."""
+    return ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /sys/kernel/btf && exec "$@"', "sh", *words]
+
+
+def test_without_kernel_types_the_portable_program_does_it(rig):
+    if not pathlib.Path("/sys/kernel/btf/vmlinux").exists():
+        pytest.skip("this kernel tells no types: every other test shows it")
+    words = [rig.a.program, "attach", "eth0", "--director", "10.77.0.2", "--peer", "10.77.0.12", "--service", "10.77.100.1"]
+    rig.net.run("a", without_kernel_types(words))
+    status = rig.a.status()
+    assert status["program"] == "portable" and "no types of its own" in status["portable_because"]
+    text = rig.a.agent("status", "eth0").stdout
+    assert "portable program" in text and "told apart by their ports alone" in text
+    with rig.connect(4) as client:
+        assert client.ask() == "a"
+    # Here the types are there: what is put in its place is what fits this kernel.
+    rig.a.agent("update", "eth0", "--reload")
+    status = rig.a.status()
+    assert status["program"] == "kernel-typed" and "portable_because" not in status
+    rig.net.run("a", without_kernel_types([rig.a.program, "update", "eth0", "--reload"]))
+    assert rig.a.status()["program"] == "portable"
 
 
 def test_detach_leaves_nothing(rig):

@@ -99,7 +99,7 @@ class TimeWaitTest : public ReceiveTest {
     for (const Segment& segment : segments) {
       const std::string what = segment.description + (ends.v6 ? ", IPv6" : ", IPv4");
       const Bytes inner = packet(ends, closed, segment);
-      const bool taken = segment.is_old || !program_->kernel_types();
+      const bool taken = segment.is_old || program_->kind() != GW_KERNEL_TYPED;
       const auto before = maps_->counters().of_time_wait_alien;
       check({{what, to4(asks, inner), taken ? "deliver_time_wait" : "forward_tcp",
               taken ? ethernet(inner) : to4(last, inner, {self, peer, udp_})},

@@ -1,17 +1,15 @@
 #include "tables/algorithms/md5.h"
 
-#include <sys/types.h>
-// After sys/types.h, whose u_int names it needs.
-#include <md5.h>
+#include <nettle/md5.h>
 
 namespace guideway {
 
 Md5Digest md5(std::string_view bytes) {
-  MD5_CTX context;
+  md5_ctx context;
   Md5Digest digest{};
-  MD5Init(&context);
-  MD5Update(&context, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
-  MD5Final(digest.data(), &context);
+  md5_init(&context);
+  md5_update(&context, bytes.size(), reinterpret_cast<const std::uint8_t*>(bytes.data()));
+  md5_digest(&context, digest.size(), digest.data());
   return digest;
 }
 

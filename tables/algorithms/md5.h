@@ -1,4 +1,6 @@
-// MD5: the hash that ketama and some published figures are made of (libmd).
+// MD5: the hash that ketama and some published figures are made of.
+// How:  nettle, whose functions have names of their own: those of libmd have deprecated namesakes in libbsd, which comes
+//       with DPDK.
 // Not:  for anything that needs a hash by choice: XXH3 is shorter and thirty times as fast.
 #pragma once
 

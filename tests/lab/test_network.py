@@ -108,19 +108,23 @@ def test_a_link_flaps_in_mid_download(lab, new_director):
 
 
 @pytest.mark.parametrize("device", ["af_packet", "af_xdp"])
-def test_after_a_stop_the_interfaces_are_as_they_were(lab, new_director, tmp_path, device):
+def test_after_a_stop_the_interfaces_are_as_they_were(lab, tmp_path, device):
     def interfaces():
         return lab.net.run("director", ["ip", "-d", "address", "show"]).stdout
 
     def mtu(interface):
         return json.loads(lab.net.run("director", ["ip", "-j", "link", "show", interface]).stdout)[0]["mtu"]
 
-    sample = lab.director(home=tmp_path / "director0", device=device)  # where new_director's first one lives
-    sample.write_files()
+    made = lab.director(home=tmp_path, device=device)
+    made.write_files()
+    made.director_file.write_text(made.director_file.read_text().replace("mtu = 1600", "mtu = 1580"))
     before = interfaces()
-    made = new_director(director=sample.director_file.read_text().replace("mtu = 1600", "mtu = 1580"))
-    assert mtu("lan") == 1580
-    made.stop()
+    try:
+        made.start()
+        assert mtu("lan") == 1580
+    finally:
+        made.stop()
+        lab.reset_log("guidewayd")
     assert interfaces() == before
 
 

@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+import ending
 from checks import until
 from namespaces import RUN_ROOT, Namespaces
 
@@ -15,7 +16,8 @@ HERE = pathlib.Path(__file__).parent
 @pytest.mark.parametrize("name", ["INT", "TERM", "HUP"])
 def test_it_takes_its_machines_down(machines, name):
     run = subprocess.Popen(["/usr/bin/python3", "-m", "pytest", "-p", "no:cacheprovider", "-q", HERE / "test_second_chance.py"],
-                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+                           preexec_fn=ending.as_from_a_terminal)
     net = Namespaces(f"agent{run.pid}")
     try:
         until(lambda: "c" in net.present() or run.poll() is not None, seconds=60, what="machines that are being made")

@@ -20,6 +20,13 @@ class Ended(KeyboardInterrupt):
         self.code = 128 + number
 
 
+def as_from_a_terminal():
+    """For a child before it starts: signals end it, also where this run was started with some of them ignored (nohup, or
+    in the background)."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+
+
 _postponed = None  # signals that came while they wait; None: they do not wait
 
 

@@ -98,7 +98,8 @@ class Raised:
     def __init__(self, lab):
         self.net = Namespaces(lab)
         self.process = subprocess.Popen([ROOT / "deploy/lab", "--name", lab, "up"], stdout=subprocess.DEVNULL,
-                                        stderr=subprocess.PIPE, text=True, start_new_session=True)
+                                        stderr=subprocess.PIPE, text=True, start_new_session=True,
+                                        preexec_fn=ending.as_from_a_terminal)
 
     def wait_for(self, what):
         until(lambda: what() or self.process.poll() is not None, seconds=60, what="a lab that is being made")
@@ -137,7 +138,8 @@ def test_a_signal_before_anything_is_made():
     """In the first moments, while the interpreter starts, too."""
     for delay in (0.02, 0.05, 0.1):
         process = subprocess.Popen([ROOT / "deploy/lab", "--name", f"half{os.getpid()}", "status"],
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   preexec_fn=ending.as_from_a_terminal)
         time.sleep(delay)
         process.send_signal(signal.SIGINT)
         said = process.communicate(timeout=30)[1]

@@ -3,49 +3,39 @@
 namespace guideway::stages {
 namespace {
 
-bool put(Outbox& box, const Burst& burst, std::size_t i) {
-  if (box.size == outbox_max) return false;
+static_assert(outbox_max >= burst_max + further_max, "an outbox has room for all frames of a burst");
+
+void put(Outbox& box, const Burst& burst, std::size_t i) {
   box.frames[box.size] = burst.packets[i];
   box.bytes_in[box.size] = burst.bytes[i];
   box.verdict[box.size] = burst.verdict[i];
   box.origin[box.size] = static_cast<std::uint8_t>(i);
   ++box.size;
-  return true;
 }
 
-// The other pieces of packets whose first one is in its outbox.
-void dispatch_further(const Burst& burst, Outputs& out) {
-  for (std::size_t n = 0; n < burst.further_count; ++n) {
-    const std::size_t i = burst.further_origin[n];
-    Outbox& box = out.port[burst.egress[i]];
-    if (burst.verdict[i] != Verdict::forward || box.size == outbox_max) {
-      rte_pktmbuf_free(burst.further[n]);
-      continue;
-    }
+// The other pieces of packet i, the n-th of the burst's and those behind it, right behind the first one: so that what
+// follows in the flow does not overtake them, and `sent` finds them together. Returns the next packet's n.
+std::size_t dispatch_further(const Burst& burst, std::size_t i, std::size_t n, Outputs& out) {
+  Outbox& box = out.port[burst.egress[i]];
+  for (; n < burst.further_count && burst.further_origin[n] == i; ++n, ++box.size) {
     box.frames[box.size] = burst.further[n];
     box.verdict[box.size] = further_piece;
     box.origin[box.size] = burst.further_origin[n];
-    ++box.size;
   }
+  return n;
 }
 
-// Puts the packet where its verdict sends it; a full outbox makes it a drop.
-void dispatch(Burst& burst, std::size_t i, Outputs& out) {
+// Puts the packet where its verdict sends it.
+void dispatch(const Burst& burst, std::size_t i, Outputs& out) {
   switch (burst.verdict[i]) {
     case Verdict::forward:
     case Verdict::answer:
-      if (put(out.port[burst.egress[i]], burst, i)) {
-        out.to_ports |= 1U << burst.egress[i];
-      } else {
-        burst.verdict[i] = Verdict::drop_tx_full;
-      }
+      put(out.port[burst.egress[i]], burst, i);
+      out.to_ports |= 1U << burst.egress[i];
       break;
     case Verdict::kernel:
-      if (put(out.kernel[burst.port], burst, i)) {
-        out.to_kernel |= 1U << burst.port;
-      } else {
-        burst.verdict[i] = Verdict::drop_kernel_full;
-      }
+      put(out.kernel[burst.port], burst, i);
+      out.to_kernel |= 1U << burst.port;
       break;
     default:
       break;
@@ -54,9 +44,10 @@ void dispatch(Burst& burst, std::size_t i, Outputs& out) {
 
 }  // namespace
 
-void account(const PipelineParts& parts, Burst& burst, Outputs& out) {
+void account(const PipelineParts& parts, const Burst& burst, Outputs& out) {
   VerdictCounters& counters = parts.counters.verdicts;
   std::uint64_t bytes_in = 0;
+  std::size_t further = 0;
   for (std::size_t i = 0; i < burst.size; ++i) {
     bytes_in += burst.bytes[i];
     const bool unmatched =
@@ -64,12 +55,12 @@ void account(const PipelineParts& parts, Burst& burst, Outputs& out) {
         (burst.verdict[i] == Verdict::kernel || burst.verdict[i] == Verdict::drop_unmatched);
     if (unmatched) parts.counters.service(burst.service[i]->id).unmatched.add(1);
     dispatch(burst, i, out);
+    if (burst.verdict[i] == Verdict::forward) further = dispatch_further(burst, i, further, out);
     if (burst.verdict[i] == Verdict::held) counters.count(Verdict::held, burst.bytes[i]);
     if (!is_drop(burst.verdict[i])) continue;
     rte_pktmbuf_free(burst.packets[i]);
     counters.count(burst.verdict[i], burst.bytes[i]);
   }
-  dispatch_further(burst, out);
   if (burst.readmitted) return;
   counters.packets_in.add(burst.size);
   counters.bytes_in.add(bytes_in);

@@ -64,7 +64,8 @@ struct Burst {
   std::uint32_t to_learn = 0;  // bit i: makes an entry in the flow table, once it is sure to be forwarded
   // encapsulate
   std::array<std::uint8_t, burst_max> egress;  // index into the PortTable
-  // Further pieces of packets whose first piece is in `packets`; piece n was made from packet further_origin[n].
+  // Further pieces of packets whose first piece is in `packets`; piece n was made from packet further_origin[n]. They lie
+  // in the order of their packets, which all stay `forward`.
   std::uint16_t further_count = 0;
   std::array<rte_mbuf*, further_max> further;
   std::array<std::uint8_t, further_max> further_origin;

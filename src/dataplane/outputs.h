@@ -20,8 +20,8 @@ namespace guideway {
 
 inline constexpr std::size_t outbox_max = 256;
 
-// Stands for the verdict of a frame that is not the first one made from its packet, so that each packet in is
-// counted once.
+// Stands for the verdict of a frame that is not the first one made from its packet, and lies right behind that one, so
+// that each packet in is counted once.
 inline constexpr Verdict further_piece = Verdict::count_;
 
 struct Outbox {

@@ -54,16 +54,15 @@ bool Pipeline::readmit(Burst& burst, std::uint32_t now_ms) {
 
 void Pipeline::sent(Outbox& box, std::uint16_t sent, Verdict otherwise) {
   VerdictCounters& counters = parts_.counters.verdicts;
-  for (std::size_t i = 0; i < box.size; ++i) {
-    Verdict verdict = box.verdict[i];
-    if (i >= sent) {
-      rte_pktmbuf_free(box.frames[i]);
-      if (verdict != further_piece) verdict = otherwise;
-    }
-    if (verdict == further_piece) continue;
-    counters.count(verdict, box.bytes_in[i]);
-    if (verdict == Verdict::forward) count_forwarded(parts_.counters, *burst_, box.origin[i]);
+  for (std::size_t first = 0, end = 0; first < box.size; first = end) {
+    do ++end;
+    while (end < box.size && box.verdict[end] == further_piece);
+    // A packet in pieces is lost with any of them: nobody puts it together again.
+    const Verdict verdict = end <= sent ? box.verdict[first] : otherwise;
+    counters.count(verdict, box.bytes_in[first]);
+    if (verdict == Verdict::forward) count_forwarded(parts_.counters, *burst_, box.origin[first]);
   }
+  for (std::size_t i = sent; i < box.size; ++i) rte_pktmbuf_free(box.frames[i]);
   box.size = 0;
 }
 

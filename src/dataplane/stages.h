@@ -39,6 +39,6 @@ void learn_flows(const PipelineParts& parts, std::uint32_t now_ms, Burst& burst)
 // Turns packets into the answers to them: echo replies, and ICMP errors about packets that are too big.
 void answer(const PipelineParts& parts, Burst& burst);
 // Counts every packet once and puts it into its outbox or frees it.
-void account(const PipelineParts& parts, Burst& burst, Outputs& out);
+void account(const PipelineParts& parts, const Burst& burst, Outputs& out);
 
 }  // namespace guideway::stages

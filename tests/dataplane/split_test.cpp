@@ -173,8 +173,19 @@ TEST(Split, APortThatTakesLittle) {
   Ip header;
   header.fragment = 0;
   const Bytes packet = frame(ip(header, tcp({.payload = Bytes(4000)})));
-  EXPECT_EQ(director.run(packet, {.port_takes = 0}).verdict, Verdict::drop_tx_full);
-  EXPECT_EQ(director.run(packet, {.port_takes = 1}).verdict, Verdict::forward);
+  for (std::uint16_t takes = 0; takes < 3; ++takes) {
+    EXPECT_EQ(director.run(packet, {.port_takes = takes}).verdict, Verdict::drop_tx_full);
+    EXPECT_EQ(director.count(Verdict::drop_tx_full), takes + 1U)
+        << "lost once, however few of three pieces left";
+    EXPECT_EQ(director.of_backends(&BackendCounters::packets), 0U) << "no backend got it";
+  }
+  EXPECT_EQ(director.run(packet, {.port_takes = 3}).verdict, Verdict::forward);
+
+  // Pieces leave together: what is lost is the packet behind.
+  const auto outcomes = director.run({packet, packet}, {.port_takes = 3});
+  EXPECT_EQ(outcomes[0].verdict, Verdict::forward);
+  EXPECT_EQ(inner_packets(outcomes[0]).size(), 3U);
+  EXPECT_EQ(outcomes[1].verdict, Verdict::drop_tx_full);
 }
 
 }  // namespace

@@ -4,7 +4,11 @@
 
 #include <toml++/toml.h>
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <iterator>
+
+#include "toml/key_depth.h"
 
 namespace guideway::agent {
 namespace {
@@ -152,16 +156,21 @@ Result<std::vector<IpAddress>> parse_addresses(const std::vector<std::string>& t
 }
 
 Result<Settings> read_settings_file(const std::string& path) {
+  std::error_code unknown;
+  std::ifstream opened(path, std::ios::binary);
+  if (!opened || !std::filesystem::is_regular_file(path, unknown))
+    return fail(ErrorKind::invalid, "the file cannot be read", path, "check that it is there and readable");
+  const std::string text{std::istreambuf_iterator(opened), {}};
+  if (const auto line = line_of_deep_key(text))
+    return fail(ErrorKind::invalid, "a key has more than 64 parts with dots between them",
+                fmt::format("{}:{}", path, *line), "write each key as the documentation has it");
   try {
-    const toml::table file = toml::parse_file(path);
+    const toml::table file = toml::parse(text);
     Settings out;
     for (const auto& [key, node] : file)
       if (auto error = read_key(path, key, node, out)) return tl::unexpected(std::move(*error));
     return out;
   } catch (const toml::parse_error& error) {
-    if (error.source().begin.line == 0)
-      return fail(ErrorKind::invalid, std::string(error.description()), path,
-                  "check that the file is there and readable");
     return fail(ErrorKind::invalid, std::string(error.description()), place(path, error.source()),
                 "mend the file's syntax");
   }

@@ -7,6 +7,7 @@
 #include "state/duration.h"
 #include "state/near_match.h"
 #include "state/range.h"
+#include "toml/key_depth.h"
 
 namespace guideway {
 namespace {
@@ -45,6 +46,9 @@ Result<TomlDocument> TomlDocument::parse(std::string_view toml, std::string_view
     return fail(ErrorKind::invalid,
                 fmt::format("the document has {} bytes, more than {}", toml.size(), size_max),
                 std::string(name), "check that it is the right file");
+  if (const auto line = line_of_deep_key(toml))
+    return fail(ErrorKind::invalid, "a key has more than 64 parts with dots between them",
+                fmt::format("{}:{}", name, *line), "write each key as the documentation has it");
   try {
     return TomlDocument(toml::parse(toml), std::string(name));
   } catch (const toml::parse_error& error) {

@@ -93,6 +93,7 @@ TEST_F(SettingsFile, SaysWhereItIsWrong) {
       {"no address", "local = [\"eth0\"]\n", ":1:"},
       {"port out of range", "udp_port = 70000\n", ":1:"},
       {"port as text", "udp_port = \"19523\"\n", ":1:"},
+      {"a key of many parts", "\n" + std::string(200'000, '.') + "a = 1\n", ":2"},
       {"no mode", "mode = \"fast\"\n", ":1:"},
   };
   for (const Case& c : cases) {

@@ -15,7 +15,8 @@ MAY_USE = {
     "tables": set(),
     "snapshot": set(),
     "net": {"snapshot"},
-    "state": {"tables", "snapshot"},
+    "toml": set(),
+    "state": {"tables", "snapshot", "toml"},
     "dataplane": {"net", "snapshot"},
     "io": {"net", "snapshot", "dataplane", "state", "bpf"},
     "command": {"tables", "snapshot", "net", "state"},
@@ -24,7 +25,7 @@ MAY_USE = {
     "cli": {"tables", "snapshot", "net", "state", "command", "control"},
     "replay": {"tables", "snapshot", "net", "state", "dataplane", "io", "command"},
     "bpf": {"net"},
-    "agent": {"bpf", "net"},
+    "agent": {"bpf", "net", "toml"},
 }
 
 # DPDK headers by part; a part that is not named includes none.

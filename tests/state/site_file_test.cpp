@@ -225,5 +225,29 @@ TEST(SiteFile, HostileBytesAreRefusedNotCrashedOn) {
   }));
 }
 
+// Each part of a dotted key is a table inside the one before: built and taken down by recursion.
+TEST(SiteFile, KeysOfManyPartsAreRefusedUnread) {
+  std::string deep;
+  for (int part = 0; part < 100'000; ++part) deep += "a.";
+  for (const std::string& document :
+       {deep + "a = 1", "[" + deep + "a]", "[[" + deep + "a]]", "x = { b = 1, " + deep + "a = 1 }",
+        "x = { b = \"\"\"\n# \"\"\", " + deep + "a = 1 }", "x = [ { c = '\\', " + deep + "a = 1 } ]",
+        "x = { d = \"\"\"\\\"\"\"\"\"\", " + deep + "a = 1 }"}) {
+    const auto parsed = parse_site("\n" + document, "site.toml");
+    ASSERT_FALSE(parsed);
+    EXPECT_EQ(parsed.error().what, "a key has more than 64 parts with dots between them");
+    EXPECT_EQ(parsed.error().where.substr(0, 10), "site.toml:");
+  }
+}
+
+TEST(SiteFile, DotsInStringsAndCommentsAreNoParts) {
+  const std::string dots(1000, '.');
+  const auto parsed = parse_site("# " + dots + "\nhash_seed = \"" + dots + "\"  # \" " + dots + "\n" +
+                                     std::string(site_sample.substr(site_sample.find('\n'))),
+                                 "site.toml");
+  ASSERT_FALSE(parsed);
+  EXPECT_EQ(parsed.error().where.substr(0, 12), "site.toml:2:") << parsed.error().text();
+}
+
 }  // namespace
 }  // namespace guideway

@@ -50,16 +50,19 @@ void account(const PipelineParts& parts, const Burst& burst, Outputs& out) {
   std::size_t further = 0;
   for (std::size_t i = 0; i < burst.size; ++i) {
     bytes_in += burst.bytes[i];
-    const bool unmatched =
-        burst.service[i] != nullptr && burst.parsed[i].kind != PacketKind::icmp &&
-        (burst.verdict[i] == Verdict::kernel || burst.verdict[i] == Verdict::drop_unmatched);
-    if (unmatched) parts.counters.service(burst.service[i]->id).unmatched.add(1);
     dispatch(burst, i, out);
-    if (burst.verdict[i] == Verdict::forward) further = dispatch_further(burst, i, further, out);
-    if (burst.verdict[i] == Verdict::held) counters.count(Verdict::held, burst.bytes[i]);
-    if (!is_drop(burst.verdict[i])) continue;
+    const Verdict verdict = burst.verdict[i];
+    if (verdict == Verdict::forward) [[likely]] {
+      further = dispatch_further(burst, i, further, out);
+      continue;
+    }
+    const bool unmatched = burst.service[i] != nullptr && burst.parsed[i].kind != PacketKind::icmp &&
+                           (verdict == Verdict::kernel || verdict == Verdict::drop_unmatched);
+    if (unmatched) parts.counters.service(burst.service[i]->id).unmatched.add(1);
+    if (verdict == Verdict::held) counters.count(verdict, burst.bytes[i]);
+    if (!is_drop(verdict)) continue;
     rte_pktmbuf_free(burst.packets[i]);
-    counters.count(burst.verdict[i], burst.bytes[i]);
+    counters.count(verdict, burst.bytes[i]);
   }
   if (burst.readmitted) return;
   counters.packets_in.add(burst.size);

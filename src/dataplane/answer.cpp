@@ -28,7 +28,7 @@ Asker asker_of(const rte_mbuf& mbuf, const Packet& packet) {
 // Ethernet and IP headers of an answer of `length` ICMP bytes; where these begin.
 std::uint8_t* write_headers(std::uint8_t* frame, const PortView& port, const Asker& asker, Family family,
                             std::size_t length) {
-  write_ethernet(frame, asker.mac, port, net::ethertype_of(family));
+  write_ethernet(frame, mac_word(asker.mac), port, net::ethertype_of(family));
   std::uint8_t* ip = frame + link_size(port);
   net::write_icmp_ip(ip, family, asker.asked.data(), asker.source.data(), length);
   return ip + net::icmp_ip_size(family);

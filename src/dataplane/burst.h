@@ -25,9 +25,10 @@ inline constexpr std::size_t further_max = 224;
 
 // Where a packet is sent: hop 0 is the frame's destination, the further ones stand in the GUE hop list.
 struct HopList {
-  std::array<MemberIndex, 3> slot;  // of the pool's backends
-  std::uint8_t count;
+  std::array<MemberIndex, 3> slot;  // of the pool's backends; no_member behind the last
+  std::uint16_t count;
 };
+static_assert(sizeof(HopList) == 8, "written and read as one word");
 
 struct Burst {
   // The caller fills these, and nothing else, before Pipeline::run.

@@ -1,21 +1,32 @@
+#include <bit>
+
 #include "dataplane/stages.h"
 #include "net/packet.h"
 
 namespace guideway::stages {
 namespace {
 
+// In registers up to one store: a list that is put together in memory is read back before its parts have got there.
+HopList make_hops(unsigned first, unsigned second, unsigned third, unsigned count) {
+  return std::bit_cast<HopList>(std::uint64_t{first} | std::uint64_t{second} << 16 |
+                                std::uint64_t{third} << 32 | std::uint64_t{count} << 48);
+}
+
 HopList hops_of(const Row& row) {
-  HopList hops{row.hop, 0};
-  while (hops.count < hops.slot.size() && hops.slot[hops.count] != no_member) ++hops.count;
-  return hops;
+  const auto word = std::bit_cast<std::uint64_t>(row);
+  // no_member stands only behind the last.
+  const unsigned count = ((word & 0xffff) != no_member) + ((word >> 16 & 0xffff) != no_member) +
+                         ((word >> 32 & 0xffff) != no_member);
+  return std::bit_cast<HopList>((word & 0xffff'ffff'ffff) | std::uint64_t{count} << 48);
 }
 
 // `tracked`, then the row's hops without it, as many as the row has.
 HopList hops_behind(MemberIndex tracked, const HopList& row) {
-  HopList hops{{tracked, no_member, no_member}, 1};
-  for (std::size_t i = 0; i < row.count && hops.count < row.count; ++i)
-    if (row.slot[i] != tracked) hops.slot[hops.count++] = row.slot[i];
-  return hops;
+  const auto [first, second, third] = row.slot;
+  const unsigned next = tracked == first ? second : first;
+  const unsigned last = tracked == first || tracked == second ? third : second;
+  return make_hops(tracked, row.count < 2 ? no_member : next, row.count < 3 ? no_member : last,
+                   row.count == 0 ? 1 : row.count);
 }
 
 // Whether a packet without an entry makes one. A TCP packet that is no SYN is not learned where further hops

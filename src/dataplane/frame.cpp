@@ -40,10 +40,7 @@ void pull_up(rte_mbuf& mbuf, std::size_t size) {
 }
 
 std::uint8_t* prepend(rte_mbuf& mbuf, std::size_t headers) {
-  mbuf.ol_flags &= RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL;
-  mbuf.packet_type = 0;
-  mbuf.tx_offload = 0;
-  mbuf.vlan_tci = 0;
+  clear_offloads(mbuf);
   return reinterpret_cast<std::uint8_t*>(rte_pktmbuf_prepend(&mbuf, static_cast<std::uint16_t>(headers)));
 }
 
@@ -68,7 +65,7 @@ bool gather(rte_mbuf*& mbuf, std::size_t size, rte_mempool* mbufs) {
   return true;
 }
 
-std::uint8_t* reframe(rte_mbuf*& mbuf, const Packet& packet, std::size_t headers, rte_mempool* mbufs) {
+std::uint8_t* reframe_any(rte_mbuf*& mbuf, const Packet& packet, std::size_t headers, rte_mempool* mbufs) {
   if (writable(*mbuf) && rte_pktmbuf_headroom(mbuf) + std::size_t{packet.ip_offset} >= headers) [[likely]] {
     rte_pktmbuf_adj(mbuf, packet.ip_offset);
     trim_to(*mbuf, packet.ip_length);

@@ -23,23 +23,40 @@ namespace guideway {
 // there is none.
 [[nodiscard]] bool gather(rte_mbuf*& mbuf, std::size_t size, rte_mempool* mbufs);
 
+// What the driver said of the frame that came in is not so of the one that goes out.
+inline void clear_offloads(rte_mbuf& mbuf) {
+  mbuf.ol_flags &= RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL;
+  mbuf.packet_type = 0;
+  mbuf.tx_offload = 0;
+  mbuf.vlan_tci = 0;
+}
+
 // Leaves `headers` bytes to be written and the IP packet behind them, nothing else: no old Ethernet header or
 // tags, no padding, no offload flags. Answers where to write. Copies into a fresh mbuf of `mbufs` (and
 // replaces `mbuf`) where the old one is shared or has no headroom; nullptr, with `mbuf` as it was, when there
 // is none.
-[[nodiscard]] std::uint8_t* reframe(rte_mbuf*& mbuf, const Packet& packet, std::size_t headers,
-                                    rte_mempool* mbufs);
+[[nodiscard]] inline std::uint8_t* reframe(rte_mbuf*& mbuf, const Packet& packet, std::size_t headers,
+                                           rte_mempool* mbufs);
+[[nodiscard]] std::uint8_t* reframe_any(rte_mbuf*& mbuf, const Packet& packet, std::size_t headers,
+                                        rte_mempool* mbufs);
 
 // Ethernet header and the port's tag.
 [[nodiscard]] inline std::size_t link_size(const PortView& port) {
   return net::ethernet_size + (port.vlan != 0 ? net::vlan_tag_size : 0);
 }
 
-// Destination, source, and the port's VLAN tag where it has one.
-inline void write_ethernet(std::uint8_t* to, const MacAddress& destination, const PortView& port,
+// A MAC address in the low 48 bits, byte 0 lowest.
+[[nodiscard]] inline std::uint64_t mac_word(const MacAddress& mac) {
+  return std::uint64_t{net::load<std::uint32_t>(mac.data())} |
+         std::uint64_t{net::load<std::uint16_t>(mac.data() + 4)} << 32;
+}
+
+// Destination (as mac_word; the upper bits are whatever), source, and the port's VLAN tag where it has one.
+inline void write_ethernet(std::uint8_t* to, std::uint64_t destination, const PortView& port,
                            std::uint16_t ethertype) {
-  std::memcpy(to, destination.data(), destination.size());
-  std::memcpy(to + 6, port.mac.data(), port.mac.size());
+  net::store(to, destination);  // its last two bytes are the source's
+  net::store(to + 6, net::load<std::uint32_t>(port.mac.data()));
+  net::store(to + 10, net::load<std::uint16_t>(port.mac.data() + 4));
   if (port.vlan != 0) {
     net::store_be16(to + 12, net::ethertype_vlan);
     net::store_be16(to + 14, port.vlan);
@@ -47,6 +64,23 @@ inline void write_ethernet(std::uint8_t* to, const MacAddress& destination, cons
   } else {
     net::store_be16(to + 12, ethertype);
   }
+}
+
+inline std::uint8_t* reframe(rte_mbuf*& mbuf, const Packet& packet, std::size_t headers, rte_mempool* mbufs) {
+  rte_mbuf& frame = *mbuf;
+  // data_off, refcnt and nb_segs lie in one word.
+  const auto rearm = net::load<std::uint64_t>(reinterpret_cast<const std::uint8_t*>(&frame.rearm_data));
+  constexpr std::uint64_t one_reference_one_segment = 0x0001'0001;
+  const bool plain = (rearm >> 16 & 0xffff'ffff) == one_reference_one_segment &&
+                     (frame.ol_flags & (RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL)) == 0;
+  const std::size_t room = (rearm & 0xffff) + packet.ip_offset;
+  if (!plain || room < headers) [[unlikely]]
+    return reframe_any(mbuf, packet, headers, mbufs);
+  frame.data_off = static_cast<std::uint16_t>(room - headers);
+  frame.data_len = static_cast<std::uint16_t>(headers + packet.ip_length);
+  frame.pkt_len = frame.data_len;
+  clear_offloads(frame);
+  return rte_pktmbuf_mtod(&frame, std::uint8_t*);
 }
 
 }  // namespace guideway

@@ -61,8 +61,16 @@ Verdict parse_link(const PipelineParts& parts, rte_mbuf*& mbuf, net::EthernetHea
   return gather(mbuf, net::ethernet_size_max, parts.mbufs) ? parse_at_hand() : Verdict::drop_no_buffer;
 }
 
-Verdict parse_frame(const PipelineParts& parts, const PortView& port, rte_mbuf*& mbuf, Packet& packet,
-                    KeyBytes& key) {
+[[gnu::always_inline]] inline void write_key_of(const std::uint8_t* ip, const Packet& packet, KeyBytes& key) {
+  write_key(key, packet.family, net::source_address(ip, packet.family),
+            net::destination_address(ip, packet.family), packet.source_port, packet.destination_port,
+            packet.protocol);
+}
+
+// Whatever the frame may be.
+[[gnu::noinline]] Verdict parse_frame(const PipelineParts& parts, const PortView& port, rte_mbuf*& mbuf,
+                                      Packet& packet, KeyBytes& key) {
+  packet.kind = PacketKind::other;  // until an IP packet is found
   net::EthernetHeader ethernet;
   if (const Verdict link = parse_link(parts, mbuf, ethernet); link != Verdict::forward) return link;
   const auto* frame = rte_pktmbuf_mtod(mbuf, const std::uint8_t*);
@@ -72,10 +80,31 @@ Verdict parse_frame(const PipelineParts& parts, const PortView& port, rte_mbuf*&
   const Family family = ethernet.ethertype == ethertype_ipv4 ? Family::ipv4 : Family::ipv6;
   const Verdict verdict = parse_ip_of(parts, port, mbuf, ethernet.payload_offset, family, packet);
   if (verdict != Verdict::forward) return verdict;
-  const auto* ip = rte_pktmbuf_mtod_offset(mbuf, const std::uint8_t*, packet.ip_offset);
-  write_key(key, family, net::source_address(ip, family), net::destination_address(ip, family),
-            packet.source_port, packet.destination_port, packet.protocol);
+  write_key_of(rte_pktmbuf_mtod_offset(mbuf, const std::uint8_t*, packet.ip_offset), packet, key);
   return verdict;
+}
+
+// An untagged frame to us with a plain packet, which nearly all are. False: parse_frame's to judge.
+[[gnu::always_inline]] inline bool parse_plain_frame(const PortView& port, const rte_mbuf& mbuf,
+                                                     Packet& packet, KeyBytes& key) {
+  const auto* frame = rte_pktmbuf_mtod(&mbuf, const std::uint8_t*);
+  const std::span bytes(frame, mbuf.data_len);
+  if (bytes.size() < net::ethernet_size + net::ipv4_size) return false;
+  if (net::load<std::uint32_t>(frame) != net::load<std::uint32_t>(port.mac.data()) ||
+      net::load<std::uint16_t>(frame + 4) != net::load<std::uint16_t>(port.mac.data() + 4))
+    return false;
+  const std::uint16_t ethertype = net::load_be16(frame + 12);
+  if (ethertype != ethertype_ipv4 && ethertype != ethertype_ipv6) return false;
+  const std::size_t beyond_link = mbuf.pkt_len - net::ethernet_size;
+  const auto ip = bytes.subspan(net::ethernet_size);
+  const bool plain =
+      ethertype == ethertype_ipv4
+          ? net::parse_plain(ip, beyond_link, Family::ipv4, checksum_known_good(port, mbuf), packet)
+          : net::parse_plain(ip, beyond_link, Family::ipv6, true, packet);
+  if (!plain) return false;
+  packet.ip_offset = net::ethernet_size;
+  write_key_of(ip.data(), packet, key);
+  return true;
 }
 
 }  // namespace
@@ -85,15 +114,22 @@ void parse(const PipelineParts& parts, Burst& burst) {
   burst.quoted = burst.fragments = 0;
   for (std::size_t i = 0; i < burst.size; ++i) rte_prefetch0(rte_pktmbuf_mtod(burst.packets[i], void*));
   for (std::size_t i = 0; i < burst.size; ++i) {
-    burst.bytes[i] = burst.packets[i]->pkt_len;
+    rte_mbuf*& mbuf = burst.packets[i];
+    Packet& packet = burst.parsed[i];
+    burst.bytes[i] = mbuf->pkt_len;
     burst.service[i] = nullptr;
     burst.pool[i] = nullptr;
     burst.hops[i].count = 0;
-    burst.parsed[i].kind = PacketKind::other;  // until an IP packet is found
-    burst.verdict[i] = (burst.truncated >> i & 1) != 0
-                           ? Verdict::drop_truncated
-                           : parse_frame(parts, port, burst.packets[i], burst.parsed[i], burst.key[i]);
-    if (burst.parsed[i].kind == PacketKind::fragment && burst.verdict[i] == Verdict::forward) [[unlikely]]
+    burst.verdict[i] = Verdict::forward;
+    if ((burst.truncated >> i & 1) != 0) [[unlikely]] {
+      packet.kind = PacketKind::other;
+      burst.verdict[i] = Verdict::drop_truncated;
+      continue;
+    }
+    if (parse_plain_frame(port, *mbuf, packet, burst.key[i])) [[likely]]
+      continue;
+    burst.verdict[i] = parse_frame(parts, port, mbuf, packet, burst.key[i]);
+    if (packet.kind == PacketKind::fragment && burst.verdict[i] == Verdict::forward)
       burst.fragments |= 1U << i;
   }
 }

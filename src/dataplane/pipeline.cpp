@@ -5,19 +5,51 @@
 namespace guideway {
 namespace {
 
-void count_forwarded(WorkerCounters& counters, const Burst& burst, std::size_t i) {
-  const std::size_t bytes = burst.parsed[i].ip_length;
-  BackendCounters& backend = counters.backend(burst.pool[i]->backends[burst.hops[i].slot[0]].id);
-  backend.packets.add(1);
-  backend.bytes.add(bytes);
-  ServiceCounters& service = counters.service(burst.service[i]->id);
-  service.packets.add(1);
-  service.bytes.add(bytes);
-  if (burst.tracked[i] != no_member) backend.tracked_packets.add(1);
-  if ((burst.new_flow >> i & 1) == 0) return;
-  backend.new_flows.add(1);
-  service.new_flows.add(1);
-}
+// What a box of forwarded packets counts: sums are added once a box, or once for as many packets in a row as are of one
+// service.
+class ForwardedCounts {
+ public:
+  ForwardedCounts(WorkerCounters& counters, const Burst& burst) : counters_(counters), burst_(burst) {}
+
+  void add(std::size_t i, std::uint64_t frame_bytes) {
+    ++packets_;
+    frame_bytes_ += frame_bytes;
+    const std::size_t bytes = burst_.parsed[i].ip_length;
+    BackendCounters& backend = counters_.backend(burst_.pool[i]->backends[burst_.hops[i].slot[0]].id);
+    backend.packets.add(1);
+    backend.bytes.add(bytes);
+    if (burst_.tracked[i] != no_member) backend.tracked_packets.add(1);
+    if (burst_.service[i] != service_) {
+      flush_service();
+      service_ = burst_.service[i];
+    }
+    ++service_packets_;
+    service_bytes_ += bytes;
+    if ((burst_.new_flow >> i & 1) == 0) return;
+    backend.new_flows.add(1);
+    ++service_new_flows_;
+  }
+  void flush() {
+    flush_service();
+    counters_.verdicts.add(Verdict::forward, packets_, frame_bytes_);
+  }
+
+ private:
+  void flush_service() {
+    if (service_ == nullptr) return;
+    ServiceCounters& service = counters_.service(service_->id);
+    service.packets.add(service_packets_);
+    service.bytes.add(service_bytes_);
+    if (service_new_flows_ != 0) service.new_flows.add(service_new_flows_);
+    service_packets_ = service_bytes_ = service_new_flows_ = 0;
+  }
+
+  WorkerCounters& counters_;
+  const Burst& burst_;
+  const SnapshotService* service_ = nullptr;
+  std::uint64_t packets_ = 0, frame_bytes_ = 0;
+  std::uint64_t service_packets_ = 0, service_bytes_ = 0, service_new_flows_ = 0;
+};
 
 }  // namespace
 
@@ -54,14 +86,19 @@ bool Pipeline::readmit(Burst& burst, std::uint32_t now_ms) {
 
 void Pipeline::sent(Outbox& box, std::uint16_t sent, Verdict otherwise) {
   VerdictCounters& counters = parts_.counters.verdicts;
+  ForwardedCounts forwarded(parts_.counters, *burst_);
   for (std::size_t first = 0, end = 0; first < box.size; first = end) {
     do ++end;
     while (end < box.size && box.verdict[end] == further_piece);
     // A packet in pieces is lost with any of them: nobody puts it together again.
     const Verdict verdict = end <= sent ? box.verdict[first] : otherwise;
-    counters.count(verdict, box.bytes_in[first]);
-    if (verdict == Verdict::forward) count_forwarded(parts_.counters, *burst_, box.origin[first]);
+    if (verdict == Verdict::forward) [[likely]] {
+      forwarded.add(box.origin[first], box.bytes_in[first]);
+    } else {
+      counters.count(verdict, box.bytes_in[first]);
+    }
   }
+  forwarded.flush();
   for (std::size_t i = sent; i < box.size; ++i) rte_pktmbuf_free(box.frames[i]);
   box.size = 0;
 }

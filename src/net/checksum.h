@@ -3,6 +3,7 @@
 //       complement is stored as it is.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -33,11 +34,11 @@ class ChecksumSum {
   }
   // The one's complement sum in 16 bits.
   [[nodiscard]] constexpr std::uint16_t folded() const {
-    std::uint64_t sum = (sum_ & 0xffffffff) + (sum_ >> 32);
-    sum = (sum & 0xffff) + (sum >> 16);
-    sum = (sum & 0xffff) + (sum >> 16);
-    sum = (sum & 0xffff) + (sum >> 16);
-    return static_cast<std::uint16_t>(sum);
+    const auto low = static_cast<std::uint32_t>(sum_), high = static_cast<std::uint32_t>(sum_ >> 32);
+    std::uint32_t sum = low + high;
+    sum += sum < high ? 1 : 0;
+    // Both halves are the sum of both; what the lower one carries is the end-around carry of the upper.
+    return static_cast<std::uint16_t>((sum + std::rotl(sum, 16)) >> 16);
   }
   // What stands in the checksum field.
   [[nodiscard]] constexpr std::uint16_t checksum() const { return static_cast<std::uint16_t>(~folded()); }

@@ -38,24 +38,37 @@ struct GueOuter {
   return static_cast<std::uint16_t>(0xc000 | flow_hash >> 50);
 }
 
+// What stands in front of the hops. Version 0, C 0, header length in words behind the first: private word and hops;
+// then the private word: type 0 for IPv4 hops, 1 for IPv6 ones; next hop 0.
+[[nodiscard]] constexpr std::uint64_t gue_words(Family hops, std::size_t further_count, Family inner) {
+  const std::size_t hop_words = hops == Family::ipv4 ? 1 : 4;
+  const auto header_words = static_cast<std::uint32_t>(1 + hop_words * further_count);
+  const std::uint32_t private_type = hops == Family::ipv4 ? 0 : 1;
+  return std::uint64_t{swap32(header_words << 24 | std::uint32_t{protocol_of(inner)} << 16)} |
+         std::uint64_t{swap32(private_type << 16 | static_cast<std::uint32_t>(further_count))} << 32;
+}
+
 // Writes gue_outer_size() bytes at `to`.
-inline void write_gue_outer(std::uint8_t* to, const GueOuter& outer) {
-  const std::size_t address_size = outer.ip.family == Family::ipv4 ? 4 : 16;
-  const std::size_t udp_length =
-      udp_size + gue_size + address_size * outer.further_count + outer.inner_length;
-  std::uint8_t* udp = write_outer_ip(to, outer.ip, protocol_udp, udp_length);
-  store(udp, swap32(std::uint32_t{gue_source_port(outer.ip.flow_hash)} << 16 | outer.port));
-  store(udp + 4, swap32(static_cast<std::uint32_t>(udp_length) << 16));  // checksum 0
-  // Version 0, C 0, header length in words behind the first: private word and hops; then type 0 for IPv4
-  // hops, 1 for IPv6 ones; next hop 0.
-  std::uint8_t* gue = udp + udp_size;
-  const auto header_words = static_cast<std::uint32_t>(1 + address_size / 4 * outer.further_count);
-  const std::uint32_t private_type = outer.ip.family == Family::ipv4 ? 0 : 1;
-  store(gue, swap32(header_words << 24 | std::uint32_t{protocol_of(outer.inner_family)} << 16));
-  store(gue + 4, swap32(private_type << 16 | static_cast<std::uint32_t>(outer.further_count)));
-  std::uint8_t* hop = gue + gue_size;
-  for (std::size_t i = 0; i < outer.further_count; ++i, hop += address_size)
-    std::memcpy(hop, outer.further[i], address_size);
+[[gnu::always_inline]] inline void write_gue_outer(std::uint8_t* to, const GueOuter& outer) {
+  const Family family = outer.ip.family;
+  const std::size_t size = udp_size + gue_size + outer.inner_length;
+  const std::uint32_t ports = swap32(std::uint32_t{gue_source_port(outer.ip.flow_hash)} << 16 | outer.port);
+  const auto write_udp = [&](std::uint8_t* udp, std::size_t udp_length) {
+    store(udp, std::uint64_t{ports} | std::uint64_t{swap16(static_cast<std::uint16_t>(udp_length))} << 32);
+    store(udp + udp_size, gue_words(family, outer.further_count, outer.inner_family));
+    return udp + udp_size + gue_size;
+  };
+  if (family == Family::ipv4) {
+    const std::size_t udp_length = size + 4 * outer.further_count;
+    std::uint8_t* hop = write_udp(write_outer_ipv4(to, outer.ip, protocol_udp, udp_length), udp_length);
+    if (outer.further_count > 0) store(hop, load<std::uint32_t>(outer.further[0]));
+    if (outer.further_count > 1) store(hop + 4, load<std::uint32_t>(outer.further[1]));
+    return;
+  }
+  const std::size_t udp_length = size + 16 * outer.further_count;
+  std::uint8_t* hop = write_udp(write_outer_ipv6(to, outer.ip, protocol_udp, udp_length), udp_length);
+  if (outer.further_count > 0) std::memcpy(hop, outer.further[0], 16);
+  if (outer.further_count > 1) std::memcpy(hop + 16, outer.further[1], 16);
 }
 
 struct GueHeader {

@@ -43,7 +43,7 @@ struct Wrapping {
 }
 
 // Writes wrapping_size() bytes at `to`.
-inline void write_wrapping(std::uint8_t* to, const Wrapping& wrapping) {
+[[gnu::always_inline]] inline void write_wrapping(std::uint8_t* to, const Wrapping& wrapping) {
   const GueOuter& outer = wrapping.outer;
   switch (wrapping.encapsulation) {
     case Encapsulation::gue:

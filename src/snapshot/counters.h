@@ -58,10 +58,11 @@ struct alignas(64) VerdictCounters {
   // (or are host_frames) and yet did not leave.
   Counter left_behind;
 
-  void count(Verdict verdict, std::uint64_t frame_bytes) {
-    packets[static_cast<std::size_t>(verdict)].add(1);
+  void add(Verdict verdict, std::uint64_t frames, std::uint64_t frame_bytes) {
+    packets[static_cast<std::size_t>(verdict)].add(frames);
     bytes[static_cast<std::size_t>(verdict)].add(frame_bytes);
   }
+  void count(Verdict verdict, std::uint64_t frame_bytes) { add(verdict, 1, frame_bytes); }
   void take_back(Verdict verdict, std::uint64_t frame_bytes) {
     packets[static_cast<std::size_t>(verdict)].take_back(1);
     bytes[static_cast<std::size_t>(verdict)].take_back(frame_bytes);

@@ -24,9 +24,9 @@ std::uint64_t NextHops::pack(NextHop next_hop) {
 NextHop NextHops::unpack(std::uint64_t word) {
   NextHop next_hop;
   for (std::size_t i = 0; i < 6; ++i) next_hop.mac[i] = static_cast<std::uint8_t>(word >> (8 * i));
-  next_hop.port = static_cast<std::uint8_t>(word >> 48);
-  next_hop.state = static_cast<NextHop::State>(word >> 56 & 0x7f);
-  next_hop.behind_router = word >> 63 != 0;
+  next_hop.port = port_of(word);
+  next_hop.state = state_of(word);
+  next_hop.behind_router = behind_router(word);
   return next_hop;
 }
 

@@ -48,7 +48,7 @@ class NextHops {
   [[nodiscard]] NextHop get(NextHopIndex index) const {
     return unpack(cells_[index].load(std::memory_order_acquire));
   }
-  // worker: the packed cell, to be taken apart with the static functions below.
+  // worker: the packed cell, to be taken apart with the static functions below; nothing of it passes through memory.
   [[nodiscard]] std::uint64_t word(NextHopIndex index) const {
     return cells_[index].load(std::memory_order_acquire);
   }
@@ -57,6 +57,13 @@ class NextHops {
   // port, 56..62 state, 63 behind_router.
   [[nodiscard]] static std::uint64_t pack(NextHop next_hop);
   [[nodiscard]] static NextHop unpack(std::uint64_t word);
+  [[nodiscard]] static constexpr std::uint8_t port_of(std::uint64_t word) {
+    return static_cast<std::uint8_t>(word >> 48);
+  }
+  [[nodiscard]] static constexpr NextHop::State state_of(std::uint64_t word) {
+    return static_cast<NextHop::State>(word >> 56 & 0x7f);
+  }
+  [[nodiscard]] static constexpr bool behind_router(std::uint64_t word) { return word >> 63 != 0; }
 
  private:
   std::unique_ptr<std::atomic<std::uint64_t>[]> cells_;

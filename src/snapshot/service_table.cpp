@@ -32,7 +32,10 @@ std::uint64_t top_bits(unsigned count) { return count == 0 ? 0 : ~std::uint64_t{
 
 }  // namespace
 
-ServiceTable::ServiceTable() : exact_(table_size(0)), exact_mask_(exact_.size() - 1) { index_prefixes(); }
+ServiceTable::ServiceTable() {
+  index_prefixes();
+  index_exact();
+}
 
 ServiceTable::Key ServiceTable::masked(Key key, Family family, std::uint8_t length) {
   if (family == Family::ipv4) {
@@ -114,6 +117,7 @@ void ServiceTable::index_prefixes() {
 // Single addresses with single ports; no longer prefix can take them from their service.
 void ServiceTable::index_exact() {
   std::vector<Slot> slots;
+  std::vector<SlotIpv4> slots_ipv4;
   for (const Prefix& prefix : prefixes_) {
     const bool ipv4 = prefix.key.tail >> 24 == 4;
     const std::uint32_t length = prefix.key.tail & 0xff;
@@ -122,24 +126,36 @@ void ServiceTable::index_exact() {
       for (const Segment& segment : ports.segments) {
         // A short range is as good as its ports.
         if (segment.last - segment.first >= 64) continue;
+        ServiceMatch match = prefix.address_match;
+        match.kind = ServiceMatch::Kind::service;
+        match.service = segment.service;
         for (std::uint32_t port = segment.first; port <= segment.last; ++port) {
+          if (ipv4) {
+            const auto address = __builtin_bswap32(static_cast<std::uint32_t>(prefix.key.low));
+            slots_ipv4.push_back({exact_ipv4_key(reinterpret_cast<const std::uint8_t*>(&address),
+                                                 ports.protocol, static_cast<std::uint16_t>(port)),
+                                  match});
+            continue;
+          }
           Key key = prefix.key;
           key.tail = (key.tail & 0xff000000U) | std::uint32_t{ports.protocol} << 16 | port;
-          ServiceMatch match = prefix.address_match;
-          match.kind = ServiceMatch::Kind::service;
-          match.service = segment.service;
           slots.push_back({key, match});
         }
       }
     }
   }
-  exact_.assign(table_size(slots.size()), {});
-  exact_mask_ = exact_.size() - 1;
-  for (const Slot& slot : slots) {
-    std::size_t at = hash(slot.key) & exact_mask_;
-    while (exact_[at].key.tail != 0) at = (at + 1) & exact_mask_;
-    exact_[at] = slot;
-  }
+  const auto fill = [](auto& table, std::size_t& mask, const auto& slots_of, auto hash_of, auto is_empty) {
+    table.assign(table_size(slots_of.size()), {});
+    mask = table.size() - 1;
+    for (const auto& slot : slots_of) {
+      std::size_t at = hash_of(slot.key) & mask;
+      while (!is_empty(table[at].key)) at = (at + 1) & mask;
+      table[at] = slot;
+    }
+  };
+  fill(exact_, exact_mask_, slots, &ServiceTable::hash, [](const Key& key) { return key.tail == 0; });
+  fill(exact_ipv4_, exact_ipv4_mask_, slots_ipv4, &ServiceTable::hash_ipv4,
+       [](std::uint64_t key) { return key == 0; });
 }
 
 const ServiceTable::Prefix* ServiceTable::find_prefix(const Key& key) const {

@@ -22,6 +22,9 @@ void parse_packet(std::span<const std::uint8_t> bytes, Family family, bool check
   Packet packet;
   const std::size_t length = bytes.size() + beyond;
   const Verdict verdict = net::parse_ip(bytes, length, family, checksum_known_good, packet);
+  Packet plain;
+  if (net::parse_plain(bytes, length, family, checksum_known_good, plain))
+    require(verdict == Verdict::forward && plain == packet);
   if (verdict != Verdict::forward) return;
   require(packet.family == family);
   require(packet.ip_length <= length);

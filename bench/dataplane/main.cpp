@@ -1,0 +1,183 @@
+// bench_dataplane: what a packet costs, beside what it must cost at least, in one table.
+#include <fmt/format.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_memory.h>
+#include <sys/mman.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "bench/dataplane/clock.h"
+#include "bench/dataplane/end_to_end.h"
+#include "bench/dataplane/lookups.h"
+#include "bench/dataplane/run_case.h"
+
+namespace {
+
+using namespace guideway;
+using namespace guideway::bench;
+
+struct Options {
+  std::string filter;  // of names
+  std::size_t rounds = 200;
+  bool stages = false, json = false;
+  std::string bare;  // a case's name
+  std::size_t bursts = 0;
+  bool receive_only = false;
+};
+
+// One row of the table.
+struct Line {
+  std::string name;
+  Costs costs;
+  std::string target;
+  std::optional<bool> met;
+};
+
+// Memory without hugetlbfs, but of transparent huge pages, so that rte_hash has what the flow table has.
+rte_mempool* start_eal() {
+  static std::array<std::string, 11> words{
+      "bench",       "--no-huge", "--no-pci", "--no-shconf", "--no-telemetry", "--log-level=error",
+      "--iova-mode", "va",        "-m",       "1024",        "--lcores=0@0"};
+  words[10] = fmt::format("--lcores=0@{}", std::max(sched_getcpu(), 0));
+  std::array<char*, words.size() + 1> arguments{};
+  std::ranges::transform(words, arguments.begin(), [](std::string& word) { return word.data(); });
+  if (rte_eal_init(static_cast<int>(words.size()), arguments.data()) < 0) return nullptr;
+  rte_memseg_list_walk(
+      [](const rte_memseg_list* list, void*) {
+        madvise(list->base_va, list->len, MADV_HUGEPAGE);  // a wish; the figures say whether it was granted
+        return 0;
+      },
+      nullptr);
+  return rte_pktmbuf_pool_create("packets", 4095, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+}
+
+Line judged(const Case& one, const Costs& costs, const std::vector<Line>& before) {
+  Line line{one.name, costs, {}, {}};
+  if (one.limit) {
+    line.target = fmt::format("<= {:.0f}", *one.limit);
+    line.met = costs.over_floor() <= *one.limit;
+  }
+  if (one.ratio) {
+    const auto beside = std::ranges::find(before, one.beside, &Line::name);
+    if (beside == before.end()) return line;
+    const double ratio = costs.whole / beside->costs.whole;
+    line.target = fmt::format("{:.2f}x <= {:.2f}x of \"{}\"", ratio, *one.ratio, one.beside);
+    line.met = ratio <= *one.ratio;
+  }
+  return line;
+}
+
+const char* word(const std::optional<bool>& met) {
+  if (!met) return "";
+  return *met ? "met" : "MISSED";
+}
+
+void print(const Line& line, double per_ns) {
+  fmt::print("{:<30} {:>7.1f} {:>7.1f} {:>7.1f} {:>7.1f} {:>10.1f} {:>7.1f}  {:<6} {}\n", line.name,
+             line.costs.receive, line.costs.copy_only, line.costs.floor, line.costs.whole,
+             line.costs.over_floor(), line.costs.over_floor() / per_ns, word(line.met), line.target);
+  std::fflush(stdout);
+}
+
+nlohmann::json as_json(const Line& line) {
+  nlohmann::json out{
+      {"name", line.name},         {"receive", line.costs.receive}, {"copy_only", line.costs.copy_only},
+      {"floor", line.costs.floor}, {"whole", line.costs.whole},     {"over_floor", line.costs.over_floor()}};
+  if (line.met) out["target"] = line.target, out["met"] = *line.met;
+  return out;
+}
+
+int run(const Options& options) {
+  rte_mempool* mbufs = start_eal();
+  if (mbufs == nullptr) {
+    fmt::print(stderr, "bench: DPDK did not start: {}; 1 GB of free memory is what it needs\n",
+               rte_strerror(rte_errno));
+    return 1;
+  }
+  if (!options.bare.empty()) {
+    const std::vector<Case> cases = pipeline_cases();
+    const auto found = std::ranges::find(cases, options.bare, &Case::name);
+    if (found == cases.end()) {
+      fmt::print(stderr, "bench: there is no case \"{}\"\n", options.bare);
+      return 2;
+    }
+    run_bare(*found, mbufs, options.bursts, !options.receive_only);
+    return 0;
+  }
+  const double per_ns = cycles_per_ns();
+  const auto wanted = [&](const std::string& name) { return name.find(options.filter) != std::string::npos; };
+  std::vector<Line> lines;
+  nlohmann::json cases = nlohmann::json::array(), lookups = nlohmann::json::array();
+  if (!options.json) {
+    fmt::print("TSC cycles a packet, {:.2f} to a nanosecond; medians of {} rounds of 2,048 packets\n\n",
+               per_ns, options.rounds);
+    fmt::print("{:<30} {:>7} {:>7} {:>7} {:>7} {:>10} {:>7}  target\n", "case", "receive", "copy", "floor",
+               "whole", "over floor", "ns");
+  }
+  for (const Case& one : pipeline_cases()) {
+    if (!wanted(one.name)) continue;
+    lines.push_back(judged(one, run_case(one, mbufs, options.rounds), lines));
+    if (!options.json) print(lines.back(), per_ns);
+    cases.push_back(as_json(lines.back()));
+    if (!options.stages) continue;
+    for (const StageCost& stage : run_stages(one, mbufs, options.rounds)) {
+      if (!options.json) fmt::print("    {:<26} {:>7.1f}\n", stage.stage, stage.cycles);
+      cases.back()["stages"][stage.stage] = stage.cycles;
+    }
+  }
+  for (const std::uint32_t flows : {10'000U, 1'000'000U, 8'000'000U}) {
+    const std::string name = fmt::format("look-up, {} flows", flows);
+    if (!wanted(name)) continue;
+    const LookupCosts costs = compare_lookups(flows, options.rounds);
+    const double ratio = costs.rte_hash / costs.ours;
+    const bool held_to = flows == 1'000'000, met = ratio >= 3;
+    if (!options.json)
+      fmt::print("{:<30} ours {:.1f}, rte_hash in bulk {:.1f}: {:.2f}x  {}\n", name, costs.ours,
+                 costs.rte_hash, ratio, held_to ? (met ? "met    >= 3x" : "MISSED >= 3x") : "");
+    lookups.push_back(
+        {{"flows", flows}, {"ours", costs.ours}, {"rte_hash", costs.rte_hash}, {"ratio", ratio}});
+    if (held_to) lookups.back()["met"] = met;
+  }
+  nlohmann::json end_to_end;
+  if (wanted("end to end")) {
+    const EndToEnd costs = run_end_to_end(options.rounds);
+    const auto tell = [&](const char* name, double cycles, double least) {
+      const double share = costs.macswap / cycles;
+      if (!options.json)
+        fmt::print("{:<30} {:.1f}, macswap {:.1f}: {:.2f} of its rate  {} >= {:.2f}\n", name, cycles,
+                   costs.macswap, share, share >= least ? "met   " : "MISSED", least);
+      end_to_end[name] = {
+          {"worker", cycles}, {"macswap", costs.macswap}, {"share", share}, {"met", share >= least}};
+    };
+    tell("end to end, stateless", costs.stateless, 0.35);
+    tell("end to end, 1 million flows", costs.tracked, 0.25);
+  }
+  if (options.json) {
+    const nlohmann::json all{
+        {"cycles_per_ns", per_ns}, {"cases", cases}, {"lookups", lookups}, {"end_to_end", end_to_end}};
+    fmt::print("{}\n", all.dump(2));
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"What a packet costs in the data plane, beside the floor of the same run"};
+  Options options;
+  app.add_option("--filter", options.filter, "Only cases whose name holds this");
+  app.add_option("--rounds", options.rounds, "Rounds of 2,048 packets a figure")
+      ->check(CLI::Range(1, 100'000));
+  app.add_flag("--stages", options.stages, "Also each stage by itself");
+  app.add_flag("--json", options.json, "For machines");
+  app.add_option("--bare", options.bare, "Run this case alone and measure nothing, for valgrind");
+  app.add_option("--bursts", options.bursts, "With --bare: how many bursts of 32")
+      ->check(CLI::Range(0, 1'000'000));
+  app.add_flag("--receive-only", options.receive_only, "With --bare: leave the pipeline out");
+  CLI11_PARSE(app, argc, argv);
+  return run(options);
+}

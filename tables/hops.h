@@ -4,7 +4,7 @@
 //       pool's number. The first stays in front even where it is down: it only is where health is ignored for
 //       the whole pool.
 // Cost: a row whose holder takes new flows needs one look through the ranking at most, others two; none where
-//       the cut would hide its outcome.
+//       the cut would hide its outcome. Many rows look together (rendezvous.h).
 #pragma once
 
 #include <cstdint>
@@ -33,19 +33,23 @@ class Hops {
   Hops(const Seating& seating, std::span<const MemberStatus> status, const HopRules& rules,
        const ReachVariant& reach = fastest_reach());
 
-  // Writes in place: a row put together elsewhere would be read back before its halves have arrived.
-  void write(std::uint32_t row, Row& out) const;
+  // Writes these rows of `out`, which has all rows of the table.
+  void write(std::span<const std::uint32_t> rows, std::span<Row> out) const;
   [[nodiscard]] std::vector<Row> rows() const;
 
   [[nodiscard]] const StandbyOfMember& standby() const { return standby_; }
   [[nodiscard]] const Rendezvous& everybody() const { return everybody_; }
 
  private:
-  [[nodiscard]] MemberIndex first(std::uint32_t row) const;
+  static constexpr std::size_t batch = 256;  // rows whose questions are asked together
+
+  void write_batch(std::span<const std::uint32_t> rows, std::span<Row> out) const;
+  [[nodiscard]] MemberIndex first_of_two(std::uint32_t row) const;
 
   const Seating& seating_;
   std::uint32_t hops_;
   StandbyOfMember standby_;
+  bool any_down_;
   Rendezvous everybody_;
   Rendezvous stand_ins_;  // those that take new flows
   Rendezvous reserves_;   // those that are not disabled

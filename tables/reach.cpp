@@ -28,7 +28,7 @@ std::size_t within_plain(const float* bound, std::size_t count, float limit, std
 }
 
 std::vector<ReachVariant> usable_variants() {
-  std::vector<ReachVariant> variants{{"plain", bounds_plain, within_plain}};
+  std::vector<ReachVariant> variants{{"plain", bounds_plain, within_plain, nullptr}};
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2")) variants.push_back(reach_avx2);
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) {

@@ -1,7 +1,7 @@
 // Reach: how near each candidate of a row may come to being its best (the rule is rendezvous.h's).
-// What: a float for each candidate, below which its rank L/w cannot be, by two loops: one that draws and bounds, one
-//       that lists who lies within a limit. Three variants (plain, AVX2, AVX-512), picked once by what the processor
-//       can do.
+// What: a float for each candidate, below which its rank L/w cannot be, by three loops: for one row, one that draws and
+//       bounds, and one that lists who lies within a limit; for sixteen rows side by side, one that draws, bounds and
+//       keeps who leads. Three variants (plain, AVX2, AVX-512), picked once by what the processor can do.
 // Why:  this is nearly all of the work of building a large pool's rows, M * N draws. The bounds take no logarithm, no
 //       branch and no look at who is best so far; after them nearly nobody is left to be compared exactly.
 // How:  -ln(u/2^64) >= 1 - u/2^64, and the table's chords lie below the logarithm, so a rank of L/w needs
@@ -12,6 +12,7 @@
 // Not:  a decision: who is within reach is compared exactly by the caller.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -21,6 +22,18 @@
 namespace guideway {
 
 inline constexpr std::size_t reach_block = 16;
+
+// Sixteen rows, a lane each. Candidates are named by their place in the arrays; nobody_leads is none of them.
+inline constexpr std::uint32_t nobody_leads = ~std::uint32_t{0};
+struct alignas(64) RowBlock {
+  template <class T>
+  using Lanes = std::array<T, reach_block>;
+  Lanes<std::uint64_t> row_fold;
+  std::array<Lanes<std::uint32_t>, 3> left_out;  // who may not lead in this row
+  // The first candidate with the least bound, that bound, and the least of the others': infinity where there is none.
+  Lanes<std::uint32_t> leader;
+  Lanes<float> least, next;
+};
 
 struct ReachVariant {
   const char* name;
@@ -34,6 +47,11 @@ struct ReachVariant {
   // Lists in ascending order the i < count with bound[i] <= limit; returns how many they are. `found` has room for
   // `count`, which is a multiple of reach_block and at most 65,536.
   std::size_t (*within)(const float* bound, std::size_t count, float limit, std::uint16_t* found);
+
+  // Who leads in sixteen rows, of `count` candidates (any number); bounds are those of `bounds`. nullptr where this is
+  // not faster than one row after the other.
+  void (*lead)(const std::uint64_t* name_fold, const float* inverse_weight, std::size_t count,
+               RowBlock& rows);
 };
 
 // The bound of one candidate; folded = name_fold ^ row_fold.
@@ -55,9 +73,12 @@ inline constexpr float reach_chords = 1000;
 // No less than reach_of a standing of weight 1 with this bound, without its logarithm; for another weight, bound and
 // result are to be scaled. Up to x = 1/2, -ln(1 - x) <= x + x^2/2 + x^3.
 [[nodiscard]] inline float reach_at_most(float bound) {
-  constexpr float whole = 0x1p31F, everything = 0x1p37F;
+  constexpr float whole = 0x1p31F, everything = 0x1p37F, steep = 0x1p61F;
   const float x = bound * (1 / whole);
-  return x > 0.5F ? everything : bound * (1.00001F + x * (0.5F + x)) + reach_chords;
+  const float near = bound * (1.00001F + x * (0.5F + x)) + reach_chords;
+  // Beyond 1/2 everything. By a slope, as a branch would keep a loop over many from being made of vectors.
+  const float slope = (x - 0.5F) * steep, far = slope < everything ? slope : everything;
+  return near < far ? far : near;
 }
 
 // What this processor can run, the fastest last; for tests and benchmarks.

@@ -27,23 +27,27 @@ GUIDEWAY_AVX512 inline Vector load_avx512(const Element* at) {
   return vector;
 }
 
-// Eight draws, right in their upper 31 bits.
-GUIDEWAY_AVX512 inline SixteenHalves draws_avx512(const std::uint64_t* name_fold, std::uint64_t row_fold) {
-  EightWords x = load_avx512<EightWords>(name_fold) ^ row_fold;
+// Eight draws, right in their upper 31 bits, from name_fold ^ row_fold.
+GUIDEWAY_AVX512 inline SixteenHalves draws_avx512(EightWords x) {
   x *= mix_factor_first;
   x ^= x >> 33;
   x *= mix_factor_second;
   return reinterpret_cast<SixteenHalves>(x);
 }
 
+// What two times eight draws lack of the largest, as the bound has it.
+GUIDEWAY_AVX512 inline SixteenFloats missing_avx512(SixteenHalves low_draws, SixteenHalves high_draws) {
+  const SixteenHalves upper = __builtin_shufflevector(low_draws, high_draws, 1, 3, 5, 7, 9, 11, 13, 15, 17,
+                                                      19, 21, 23, 25, 27, 29, 31);
+  return __builtin_convertvector(reinterpret_cast<SixteenInts>(~upper >> 1), SixteenFloats);
+}
+
 GUIDEWAY_AVX512 inline SixteenFloats sixteen_bounds_avx512(const std::uint64_t* name_fold,
                                                            const float* inverse_weight,
                                                            std::uint64_t row_fold) {
-  const SixteenHalves upper =
-      __builtin_shufflevector(draws_avx512(name_fold, row_fold), draws_avx512(name_fold + 8, row_fold), 1, 3,
-                              5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
-  const auto missing = reinterpret_cast<SixteenInts>(~upper >> 1);
-  return __builtin_convertvector(missing, SixteenFloats) * load_avx512<SixteenFloats>(inverse_weight);
+  return missing_avx512(draws_avx512(load_avx512<EightWords>(name_fold) ^ row_fold),
+                        draws_avx512(load_avx512<EightWords>(name_fold + 8) ^ row_fold)) *
+         load_avx512<SixteenFloats>(inverse_weight);
 }
 
 // Of each pair the lesser; `b` where `a` is no number.
@@ -78,9 +82,38 @@ GUIDEWAY_AVX512 std::size_t within_avx512(const float* bound, std::size_t count,
   return n;
 }
 
+GUIDEWAY_AVX512 void lead_avx512(const std::uint64_t* name_fold, const float* inverse_weight,
+                                 std::size_t count, RowBlock& rows) {
+  const auto low_fold = load_avx512<EightWords>(&rows.row_fold[0]);
+  const auto high_fold = load_avx512<EightWords>(&rows.row_fold[8]);
+  const __m512i left_out_0 = _mm512_load_si512(rows.left_out[0].data()),
+                left_out_1 = _mm512_load_si512(rows.left_out[1].data()),
+                left_out_2 = _mm512_load_si512(rows.left_out[2].data());
+  __m512 least = _mm512_set1_ps(__builtin_inff()), next = least;
+  __m512i leader = _mm512_set1_epi32(-1), candidate = _mm512_setzero_si512();
+  for (std::size_t i = 0; i < count; ++i) {
+    const SixteenFloats product =
+        missing_avx512(draws_avx512(low_fold ^ name_fold[i]), draws_avx512(high_fold ^ name_fold[i])) *
+        inverse_weight[i];
+    const auto bound = reinterpret_cast<__m512>(product);
+    const __mmask16 may_lead = _mm512_mask_cmpneq_epi32_mask(
+        _mm512_mask_cmpneq_epi32_mask(_mm512_cmpneq_epi32_mask(candidate, left_out_0), candidate, left_out_1),
+        candidate, left_out_2);
+    const __mmask16 leads = _mm512_mask_cmp_ps_mask(may_lead, bound, least, _CMP_LT_OQ);
+    const __m512 behind = _mm512_mask_mov_ps(bound, leads, least);
+    next = _mm512_mask_mov_ps(next, _mm512_mask_cmp_ps_mask(may_lead, behind, next, _CMP_LT_OQ), behind);
+    least = _mm512_mask_mov_ps(least, leads, bound);
+    leader = _mm512_mask_mov_epi32(leader, leads, candidate);
+    candidate = _mm512_add_epi32(candidate, _mm512_set1_epi32(1));
+  }
+  _mm512_store_si512(rows.leader.data(), leader);
+  _mm512_store_ps(rows.least.data(), least);
+  _mm512_store_ps(rows.next.data(), next);
+}
+
 }  // namespace
 
-const ReachVariant reach_avx512{"avx512", bounds_avx512, within_avx512};
+const ReachVariant reach_avx512{"avx512", bounds_avx512, within_avx512, lead_avx512};
 
 }  // namespace guideway
 

@@ -50,6 +50,8 @@ void Rendezvous::add(std::uint64_t name_fold, std::uint32_t weight, MemberIndex 
   name_fold_.push_back(name_fold);
   inverse_weight_.push_back(1 / static_cast<float>(weight));
   weight_.push_back(weight);
+  candidate_.resize(member, nobody_leads);
+  candidate_.push_back(static_cast<std::uint32_t>(member_.size()));
   member_.push_back(member);
   heaviest_ = std::max(heaviest_, weight);
 }
@@ -92,6 +94,44 @@ MemberIndex Rendezvous::best(std::uint64_t row, std::span<const MemberIndex> lef
     }
   }
   return best.member;
+}
+
+void Rendezvous::best(std::span<const RowQuestion> questions, std::span<MemberIndex> answers) const {
+  // A block costs the same whatever number of its lanes is in use; and the more candidates, the less there is to save.
+  constexpr std::size_t worth_a_block = reach_block / 2, candidates_max = 512;
+  const bool in_blocks = reach_.lead != nullptr && size() <= candidates_max;
+  while (in_blocks && questions.size() >= worth_a_block) {
+    const std::size_t count = std::min(reach_block, questions.size());
+    best_of_block(questions.first(count), answers.first(count));
+    questions = questions.subspan(count);
+    answers = answers.subspan(count);
+  }
+  for (std::size_t k = 0; k < questions.size(); ++k) {
+    answers[k] = best(questions[k].row, questions[k].left_out);
+  }
+}
+
+void Rendezvous::best_of_block(std::span<const RowQuestion> questions, std::span<MemberIndex> answers) const {
+  RowBlock rows;
+  for (std::size_t k = 0; k < reach_block; ++k) {
+    const RowQuestion& question = questions[std::min(k, questions.size() - 1)];
+    rows.row_fold[k] = row_fold_of(question.row);
+    for (std::size_t j = 0; j < RowQuestion::left_out_max; ++j) {
+      rows.left_out[j][k] = candidate_of(question.left_out[j]);
+    }
+  }
+  reach_.lead(name_fold_.data(), inverse_weight_.data(), size(), rows);
+  for (std::size_t k = 0; k < questions.size(); ++k) {
+    const std::uint32_t leader = rows.leader[k];
+    if (leader == nobody_leads) {
+      answers[k] = no_member;
+      continue;
+    }
+    // How far the leader's rank may reach, by its bound as that of a weight of 1; whoever is beyond it ranks behind.
+    const float reach =
+        reach_at_most(rows.least[k] * static_cast<float>(weight_[leader])) * inverse_weight_[leader];
+    answers[k] = rows.next[k] > reach ? member_[leader] : best(questions[k].row, questions[k].left_out);
+  }
 }
 
 std::vector<MemberIndex> Rendezvous::ranking(std::uint64_t row) const {

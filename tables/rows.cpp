@@ -38,25 +38,57 @@ class ChangedRows {
   // `rows` is as it was before the change.
   [[nodiscard]] std::vector<std::uint32_t> find(std::span<const Row> rows) {
     std::vector<std::uint32_t> found;
-    for (std::uint32_t row = 0; row < rows.size(); ++row) {
-      if (touched(row, rows[row]) || (challenges_.has_newcomers() && newcomer_enters(row, rows[row]))) {
-        found.push_back(row);
+    std::array<std::uint8_t, block> touched;
+    for (std::size_t begin = 0; begin < rows.size(); begin += block) {
+      const std::size_t count = std::min(block, rows.size() - begin);
+      look_at(begin, rows.subspan(begin, count), touched.data());
+      for (std::size_t i = 0; i < count; ++i) {
+        if (touched[i] != 0) found.push_back(static_cast<std::uint32_t>(begin + i));
       }
-      if (challenges_.full()) challenges_.settle(found);
+      if (challenges_.has_newcomers()) challenge(begin, rows.subspan(begin, count), touched.data(), found);
     }
     challenges_.settle(found);
     return found;
   }
 
  private:
-  static constexpr unsigned changed = 1, down = 2;
+  static constexpr std::uint8_t changed = 1, down = 2;
+  static constexpr std::size_t block = 1024;
 
-  [[nodiscard]] bool touched(std::uint32_t row, const Row& before) const {
-    const MemberIndex holder = seating_.holder[row], former = seating_.former[row];
-    const unsigned first = mark_[before.hop[0]], behind = mark_[before.hop[1]] | mark_[before.hop[2]];
-    // Where a hop behind the first is down, members that the cut hid may come forward.
-    const unsigned hidden = behind | (before.takes_new == 0 ? first : 0U);
-    return ((mark_[holder] | mark_[former] | first | behind) & changed) != 0 || (hidden & down) != 0;
+  // Not 0: the row names somebody who changed, as seat holder, former or hop. Without a branch, as the rows of a small
+  // pool would have it wrong all the time.
+  void look_at(std::size_t begin, std::span<const Row> rows, std::uint8_t* touched) const {
+    const MemberIndex* const holder = &seating_.holder[begin];
+    const MemberIndex* const former = &seating_.former[begin];
+    const std::uint8_t* const mark = mark_.data();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const Row& row = rows[i];
+      const unsigned first = mark[row.hop[0]], behind = mark[row.hop[1]] | mark[row.hop[2]];
+      // Where a hop behind the first is down, members that the cut hid may come forward.
+      const unsigned hidden = behind | (row.takes_new == 0 ? first : 0U);
+      touched[i] = static_cast<std::uint8_t>(
+          ((mark[holder[i]] | mark[former[i]] | first | behind) & changed) | (hidden & down));
+    }
+  }
+
+  // The untouched rows that a newcomer may enter, as far as they are known yet.
+  void challenge(std::size_t begin, std::span<const Row> rows, const std::uint8_t* touched,
+                 std::vector<std::uint32_t>& found) {
+    const MemberIndex* const holder = &seating_.holder[begin];
+    const MemberIndex* const former = &seating_.former[begin];
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (touched[i] != 0) continue;
+      const Row& row = rows[i];
+      const auto number = static_cast<std::uint32_t>(begin + i);
+      // As nearly everywhere: the holder, then the best of the others.
+      const bool as_usual = ((row.hop[0] ^ holder[i]) | (former[i] ^ no_member) | (row.takes_new ^ 1)) == 0;
+      if (as_usual && row.hop[1] != no_member) {
+        challenges_.add(number, row.hop[1]);
+      } else if (newcomer_enters(number, row)) {
+        found.push_back(number);
+      }
+      if (challenges_.full()) challenges_.settle(found);
+    }
   }
 
   // A newcomer comes in through the ranking: as the stand-in or as the best member not yet named. Both
@@ -99,7 +131,7 @@ void update_rows(std::vector<Row>& rows, const Seating& seating, std::span<const
   const Hops hops(seating, after, rules);
   const StandbyOfMember standby_before = standby_of(seating.members, before, rules);
   ChangedRows changed(seating, standby_before, hops, rules);
-  for (const std::uint32_t row : changed.find(rows)) hops.write(row, rows[row]);
+  hops.write(changed.find(rows), rows);
 }
 
 }  // namespace guideway

@@ -93,6 +93,69 @@ TEST(Reach, EveryVariantSeesTheSame) {
   EXPECT_GT(found_in_all, 500'000U);
 }
 
+// Who leads in sixteen rows, by the rule as it is written, one bound after the other.
+void lead_by_the_rule(const std::vector<std::uint64_t>& name_fold, const std::vector<float>& inverse_weight,
+                      std::size_t count, RowBlock& rows) {
+  for (std::size_t k = 0; k < reach_block; ++k) {
+    rows.leader[k] = nobody_leads;
+    std::vector<float> others;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (i == rows.left_out[0][k] || i == rows.left_out[1][k] || i == rows.left_out[2][k]) continue;
+      others.push_back(reach_bound(name_fold[i] ^ rows.row_fold[k], inverse_weight[i]));
+      if (rows.leader[k] != nobody_leads && others.back() >= rows.least[k]) continue;
+      rows.leader[k] = i;
+      rows.least[k] = others.back();
+    }
+    std::sort(others.begin(), others.end());
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    others.resize(std::max<std::size_t>(others.size(), 2), infinity);
+    rows.least[k] = others[0];
+    rows.next[k] = others[1];
+  }
+}
+
+TEST(Reach, EveryVariantKnowsWhoLeads) {
+  std::mt19937_64 random(13);
+  std::size_t alike = 0;
+  for (int round = 0; round < 5'000; ++round) {
+    const std::size_t count = random() % 40;
+    std::vector<std::uint64_t> name_fold(count);
+    std::vector<float> inverse_weight(count);
+    RowBlock expected;
+    for (std::size_t k = 0; k < reach_block; ++k) {
+      expected.row_fold[k] = random();
+      for (auto& left_out : expected.left_out) {
+        left_out[k] =
+            count == 0 || random() % 3 == 0 ? nobody_leads : static_cast<std::uint32_t>(random() % count);
+      }
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      // Some candidates are alike, and some have the ends of what a draw can be in one of the rows.
+      const std::uint64_t row_fold = expected.row_fold[random() % reach_block];
+      const bool like_another = i > 0 && random() % 10 == 0;
+      alike += like_another ? 1 : 0;
+      name_fold[i] = like_another         ? name_fold[random() % i]
+                     : random() % 20 == 0 ? row_fold
+                     : random() % 20 == 0 ? row_fold ^ fold_of_largest_draw
+                                          : random();
+      inverse_weight[i] = 1 / static_cast<float>(random() % 3 == 0 ? 65535 : 1 + random() % 99);
+    }
+    lead_by_the_rule(name_fold, inverse_weight, count, expected);
+    for (const ReachVariant& variant : reach_variants()) {
+      if (variant.lead == nullptr) continue;
+      RowBlock rows = expected;
+      rows.leader.fill(7);
+      rows.least.fill(-1);
+      rows.next.fill(-1);
+      variant.lead(name_fold.data(), inverse_weight.data(), count, rows);
+      ASSERT_EQ(rows.leader, expected.leader) << variant.name << ", round " << round;
+      ASSERT_EQ(rows.least, expected.least) << variant.name << ", round " << round;
+      ASSERT_EQ(rows.next, expected.next) << variant.name << ", round " << round;
+    }
+  }
+  EXPECT_GT(alike, 5'000U);
+}
+
 // What the bounds are worth: whoever ranks no worse than a member lies within that member's reach, as everybody lies
 // within their own; and the reach that spares the logarithm is none too small.
 TEST(Reach, NobodyWhoRanksBetterIsOutOfReach) {
@@ -108,6 +171,8 @@ TEST(Reach, NobodyWhoRanksBetterIsOutOfReach) {
     ASSERT_EQ(bound, reach_bound(fold_of_draw(draw), inverse_weight));
     ASSERT_LE(bound, reach) << draw << ' ' << weight;
     ASSERT_LE(reach, reach_at_most(reach_bound(fold_of_draw(draw), 1)) * inverse_weight) << draw;
+    ASSERT_LE(reach, reach_at_most(bound * static_cast<float>(weight)) * inverse_weight)
+        << draw << ' ' << weight;
   }
 }
 
@@ -143,6 +208,43 @@ TEST(Rendezvous, EveryVariantFindsTheBestOfTheRanking) {
   }
 }
 
+// Asked together, sixteen side by side, the rows have the answers that they have one by one.
+TEST(Rendezvous, ManyQuestionsHaveTheAnswersOfEach) {
+  std::mt19937_64 random(17);
+  for (const std::size_t count : {0U, 1U, 2U, 5U, 16U, 60U, 300U, 512U, 513U}) {
+    for (const std::uint32_t weight_top : {1U, 3U, 65535U}) {
+      std::vector<Member> members;
+      std::vector<std::uint8_t> takes_part;
+      for (std::size_t i = 0; i < count; ++i) {
+        const auto weight =
+            static_cast<std::uint32_t>(random() % 8 == 0 ? weight_top : 1 + random() % weight_top % 100);
+        members.push_back({fmt::format("m{:05}", i), weight});
+        takes_part.push_back(random() % 4 != 0 ? 2 : 1);
+      }
+      const Rendezvous reference(Rendezvous(members, count), takes_part, std::uint8_t{2});
+      std::vector<RowQuestion> questions(1 + random() % 100);
+      std::vector<MemberIndex> expected;
+      for (RowQuestion& question : questions) {
+        question.row = static_cast<std::uint32_t>(random() % rows_max);
+        // Now and then who would be best is left out, or who takes no part.
+        const std::size_t left_out = random() % 4;
+        for (std::size_t j = 0; j < left_out && count > 0; ++j) {
+          const std::span<const MemberIndex> before(question.left_out.data(), j);
+          question.left_out[j] = random() % 2 == 0 ? static_cast<MemberIndex>(random() % count)
+                                                   : reference.best(question.row, before);
+        }
+        expected.push_back(reference.best(question.row, question.left_out));
+      }
+      for (const ReachVariant& variant : reach_variants()) {
+        const Rendezvous some(Rendezvous(members, count, variant), takes_part, std::uint8_t{2});
+        std::vector<MemberIndex> answers(questions.size(), 12345);
+        some.best(questions, answers);
+        ASSERT_EQ(answers, expected) << variant.name << ", " << count << " members";
+      }
+    }
+  }
+}
+
 // The filter of an update: it may name a row in doubt, but miss none where a newcomer ranks better.
 TEST(Challenges, NobodyWhoOutranksIsMissed) {
   std::mt19937_64 random(9);
@@ -154,7 +256,7 @@ TEST(Challenges, NobodyWhoOutranksIsMissed) {
   std::size_t better = 0, named = 0;
   for (const ReachVariant& variant : reach_variants()) {
     const Rendezvous everybody(members, 1, variant);
-    for (int round = 0; round < 200; ++round) {
+    for (int round = 0; round < 400; ++round) {
       const std::vector<MemberIndex> newcomers(1 + random() % 2,
                                                static_cast<MemberIndex>(random() % members.size()));
       Challenges challenges(everybody, newcomers);

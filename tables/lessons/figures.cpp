@@ -12,7 +12,9 @@ Figure number_figure(std::string name, double measured, std::optional<Published>
                 .measured = fmt::format("{:.{}f}{}", measured, decimals, unit),
                 .value = measured};
   if (published) {
-    figure.published = fmt::format("{:.{}f}{}", published->value, decimals, unit);
+    figure.published = published->words != nullptr
+                           ? published->words
+                           : fmt::format("{:.{}f}{}", published->value, decimals, unit);
     figure.agrees = std::abs(measured - published->value) <= published->tolerance;
   }
   return figure;

@@ -11,6 +11,7 @@ namespace guideway {
 struct Published {
   double value;
   double tolerance;
+  const char* words = nullptr;  // as published, where that is no bare number: "about 9 %"
 };
 
 // Printed with `decimals`, followed by `unit` (" %", " points", or nothing).

@@ -66,7 +66,9 @@ Result<void> apply_change(Comparison& out) {
   if (node == out.after.end()) {
     return fail(ErrorKind::not_found, fmt::format("there is no backend \"{}\"", change.name),
                 compared_change_text(change),
-                fmt::format("they are {} to {}", out.before.front().name, out.before.back().name));
+                out.before.size() == 1
+                    ? fmt::format("there is {} alone", out.before.front().name)
+                    : fmt::format("they are {} to {}", out.before.front().name, out.before.back().name));
   }
   if (change.kind == ComparedChange::Kind::remove) {
     if (out.after.size() == 1) {

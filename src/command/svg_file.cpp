@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -46,8 +47,12 @@ Result<Fd> open_plot(const std::string& path) {
 }  // namespace
 
 Result<void> check_svg_place(const std::string& path) {
+  if (path.empty()) return fail(ErrorKind::invalid, "the plot has no name", {}, "name a file");
   const auto there = open_plot(path);
   if (!there) return tl::unexpected(there.error());
+  if (*there) return {};
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
+  if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) return not_written(path);
   return {};
 }
 

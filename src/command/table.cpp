@@ -378,7 +378,9 @@ std::vector<Command> placement_verbs() {
        {},
        compare_algorithms,
        render_comparison,
-       "Backends are called b01, b02 and so on; one that comes follows the last."},
+       "Backends are called b01, b02 and so on, in as many digits as the last one needs; one that comes "
+       "follows "
+       "it."},
       {"table",
        "vectors",
        {{"KIND", Kind::word, "deal|flow|log2|ranking|rows", "one file; all when left out", true}},

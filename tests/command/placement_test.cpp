@@ -104,7 +104,8 @@ TEST_F(PlacementVerbs, WhatCannotBeCompared) {
       {"table compare --change add:b01", "there is a backend \"b01\" already"},
       {"table compare --weights 1,x", "--weights: \"x\" is no weight"},
       {"table compare --change drain:b01", "--change: \"drain:b01\" is no change"},
-      {"table compare --change remove:web", "there is no backend \"web\""},
+      {"table compare --change remove:web", "there is no backend \"web\"; they are b01 to b10"},
+      {"table compare --backends 1 --change remove:b01", "there is no backend \"b01\"; there is b1 alone"},
       {"table compare --algorithm maglef", "--algorithm: \"maglef\" is no placement algorithm"},
       {"table compare --keys 0", "--keys: 0 is out of range; use 1 to 10000000"},
       {"table compare --keys 4294967296", "--keys: 4294967296 is out of range"},
@@ -175,6 +176,10 @@ TEST_F(PlacementVerbs, WhatIsNoPlotOfOursStaysWhatItIs) {
     ASSERT_FALSE(refused) << name;
     EXPECT_THAT(refused.error().text(), HasSubstr(place(name)));
   }
+  // Told before the work, not after it.
+  EXPECT_FALSE(check_svg_place(place("no/where.svg")));
+  EXPECT_FALSE(check_svg_place(""));
+  EXPECT_TRUE(check_svg_place(place("new.svg")));
   EXPECT_EQ(text_in(place("notes")), "notes");
   EXPECT_EQ(text_in(place("empty")), "");
 }

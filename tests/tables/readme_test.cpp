@@ -104,6 +104,25 @@ TEST(Readme, BrokenFlowsOfTwoDirectors) {
   expect_losses(title, 100, 1, {true, 2}, all_scenario_names(), {});
 }
 
+TEST(Readme, LossesOfLargerTables) {
+  if (!whole()) GTEST_SKIP() << "with GUIDEWAY_LONG_TESTS only";
+  const Lines lines = table_of("percent lost in churn");
+  ASSERT_EQ(lines.size(), 2U);
+  const Scenario& churn = *find_scenario("churn").value();
+  for (const std::uint32_t rows : {65537U, 131071U, 262147U, 655373U}) {
+    for (const auto& [cell, size] : {std::pair<std::size_t, std::size_t>{0, 100}, {1, 468}}) {
+      const auto all = simulate(
+          churn, {.backends = size, .rows = rows, .settings = {{false, 1}}, .rules = {"rebuild", "stable"}});
+      for (const SimulatedRule& one : all.value()) {
+        if (one.hops != 2) continue;
+        expect_figure(lines.at(std::string(one.rule)).at(fmt::format("M={}", rows)).at(cell),
+                      one.lost_per_million[0] / 1e4,
+                      fmt::format("{}, {} backends, {} rows", one.rule, size, rows));
+      }
+    }
+  }
+}
+
 TEST(Readme, NeedlessMoves) {
   if (!whole()) GTEST_SKIP() << "with GUIDEWAY_LONG_TESTS only";
   const Lines lines = table_of("change");

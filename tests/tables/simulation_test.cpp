@@ -139,8 +139,9 @@ constexpr double percent = 1e4;  // of a million
 
 // The contract's figures, from a model of its own: 0.032 and 0.54 % at N = 100, 0.0023 and 0.24 % at N = 468. Walks of
 // 40 or 50 steps spread around them: three seeds gave 0.030 to 0.041 and 0.0013 to 0.0040 % by the rule, 0.67 to 0.78
-// and 0.49 to 0.51 % by rebuilding. The rule is held to a factor of two, and to what the figures stand for: rebuilding
-// loses an order of magnitude more flows, two in the larger pool.
+// and 0.49 to 0.51 % by rebuilding; tables/README.md has what larger tables make of the latter. The rule is held to a
+// factor of two, and to what the figures stand for: rebuilding loses an order of magnitude more flows, two in the
+// larger pool.
 TEST(Churn, AHundredBackends) {
   const auto all = played("churn", {.settings = {no_table}, .rules = {"rebuild", "stable"}});
   const double by_rule = rule_of(all, "stable", 2).lost_per_million[0] / percent;

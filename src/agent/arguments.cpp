@@ -1,7 +1,11 @@
 #include "agent/arguments.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <string_view>
+
+#include "agent/status.h"
 
 namespace guideway::agent {
 namespace {
@@ -56,13 +60,18 @@ tl::expected<Arguments, int> read_arguments(int argc, const char* const* argv) {
   detach->add_option("--config", out.file, "the TOML file that names the interface")->type_name("FILE");
   CLI::App* status = add_verb("status", "what is attached, its lists and counters", Verb::status);
   status->add_option("interface", out.interface, "the interface [all]");
-  status->add_flag("--json", out.json, "as JSON");
+  for (CLI::App* verb : {attach, update, detach, status})
+    verb->add_flag("--json", out.json, "answer as JSON, refusals too");
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {
     return tl::unexpected(app.exit(done));
   } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "guideway-agent: %s\n", sentence(app, error, argc, argv).c_str());
+    const std::string what = sentence(app, error, argc, argv);
+    // What is not to be read may still ask for JSON.
+    if (std::find(argv, argv + argc, std::string_view("--json")) != argv + argc)
+      std::printf("%s\n", error_json({ErrorKind::usage, what, {}, {}}).c_str());
+    std::fprintf(stderr, "guideway-agent: %s\n", what.c_str());
     return tl::unexpected(exit_usage);
   }
   return out;

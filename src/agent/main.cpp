@@ -12,7 +12,9 @@
 namespace guideway::agent {
 namespace {
 
-int report(const Error& error) {
+// A person reads the sentence; a program that asked for JSON finds it where it expects the answer.
+int report(const Arguments& arguments, const Error& error) {
+  if (arguments.json) fmt::print("{}\n", error_json(error));
   fmt::print(stderr, "guideway-agent: {}\n", error.text());
   return error.kind == ErrorKind::usage ? exit_usage : exit_refused;
 }
@@ -56,58 +58,69 @@ std::string counted(std::size_t count, const char* noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-void print_warnings(const Interface& interface, const Status& status) {
-  if (status.mode == "generic")
+// What was done, for a program or, by `text`, for a person.
+int tell(const Arguments& arguments, const Done& done, const std::string& text) {
+  if (arguments.json) {
+    fmt::print("{}\n", done_json(done));
+    return 0;
+  }
+  const std::string& interface = done.status.interface.name;
+  fmt::print("{}: {}\n{}", interface, text, difference_text(done.changes));
+  if (done.status.mode == "generic")
     fmt::print("{}: generic mode costs more and switches GRO off; native needs the driver's support\n",
-               interface.name);
-  for (const std::string& warning : preflight(interface, status.lists))
+               interface);
+  for (const std::string& warning : done.warnings)
     fmt::print(stderr, "guideway-agent: warning: {}\n", warning);
+  return 0;
 }
 
-int run_attach(const Interface& interface, const Settings& settings) {
+constexpr const char* as_asked = "nothing to do, it is as asked";
+
+int run_attach(const Arguments& arguments, const Interface& interface, const Settings& settings) {
   const auto change = attach(interface, settings);
-  if (!change) return report(change.error());
+  if (!change) return report(arguments, change.error());
   const auto status = read_status(interface);
-  if (!status) return report(status.error());
-  fmt::print("{}: {}; {} mode, {}, {}, {}\n", interface.name,
-             *change == Change::done ? "attached" : "nothing to do, it is as asked", status->mode,
-             counted(status->lists.directors.size(), "director"), counted(status->lists.peers.size(), "peer"),
-             counted(status->lists.services.size(), "service"));
-  print_warnings(interface, *status);
-  return 0;
+  if (!status) return report(arguments, status.error());
+  const bool changed = *change == Change::done;
+  return tell(arguments, {"attach", changed, *status, {}, preflight(interface, status->lists)},
+              fmt::format("{}; {} mode, {}, {}, {}", changed ? "attached" : as_asked, status->mode,
+                          counted(status->lists.directors.size(), "director"),
+                          counted(status->lists.peers.size(), "peer"),
+                          counted(status->lists.services.size(), "service")));
 }
 
-// What was in force and what is, line by line where they differ.
-int run_update(const Interface& interface, const Settings& settings, bool reload) {
+// With what was in force and what is, where they differ.
+int run_update(const Arguments& arguments, const Interface& interface, const Settings& settings) {
   const auto before = read_status(interface);
-  if (!before) return report(before.error());
-  const auto change = update(interface, settings, reload);
-  if (!change) return report(change.error());
+  if (!before) return report(arguments, before.error());
+  const auto change = update(interface, settings, arguments.reload);
+  if (!change) return report(arguments, change.error());
   const auto after = read_status(interface);
-  if (!after) return report(after.error());
-  fmt::print("{}: {}\n", interface.name,
-             *change == Change::done ? "updated" : "nothing to do, it is as asked");
-  fmt::print("{}", difference_text(*before, *after));
-  print_warnings(interface, *after);
-  return 0;
+  if (!after) return report(arguments, after.error());
+  const bool changed = *change == Change::done;
+  return tell(arguments,
+              {"update", changed, *after, differences(*before, *after), preflight(interface, after->lists)},
+              changed ? "updated" : as_asked);
 }
 
-int print_detached(const Interface& interface, const Result<void>& detached) {
-  if (!detached) return report(detached.error());
-  fmt::print("{}: detached\n", interface.name);
-  return 0;
+int run_detach(const Arguments& arguments, const Interface& interface) {
+  const auto detached = detach(interface);
+  if (!detached) return report(arguments, detached.error());
+  Status status;
+  status.interface = interface;
+  return tell(arguments, {"detach", true, std::move(status), {}, {}}, "detached");
 }
 
 int run_change(const Arguments& arguments) {
   const auto settings = settings_of(arguments);
-  if (!settings) return report(settings.error());
+  if (!settings) return report(arguments, settings.error());
   const auto interface = interface_of(*settings);
-  if (!interface) return report(interface.error());
+  if (!interface) return report(arguments, interface.error());
   const auto lock = take_lock();
-  if (!lock) return report(lock.error());
-  if (arguments.verb == Verb::detach) return print_detached(*interface, detach(*interface));
-  if (arguments.verb == Verb::attach) return run_attach(*interface, *settings);
-  return run_update(*interface, *settings, arguments.reload);
+  if (!lock) return report(arguments, lock.error());
+  if (arguments.verb == Verb::detach) return run_detach(arguments, *interface);
+  if (arguments.verb == Verb::attach) return run_attach(arguments, *interface, *settings);
+  return run_update(arguments, *interface, *settings);
 }
 
 Result<std::vector<Status>> statuses(const std::string& name) {
@@ -121,9 +134,9 @@ Result<std::vector<Status>> statuses(const std::string& name) {
 
 int run_status(const Arguments& arguments) {
   const auto lock = take_lock();
-  if (!lock) return report(lock.error());
+  if (!lock) return report(arguments, lock.error());
   const auto all = statuses(arguments.interface);
-  if (!all) return report(all.error());
+  if (!all) return report(arguments, all.error());
   if (arguments.json) {
     fmt::print("{}\n", statuses_json(*all));
     return 0;

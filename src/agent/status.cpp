@@ -97,23 +97,50 @@ std::string status_text(const Status& status) {
   return out;
 }
 
-std::string difference_text(const Status& before, const Status& after) {
-  std::string out;
-  const auto line = [&](const char* name, const std::string& old, const std::string& now) {
-    if (old != now) out += fmt::format("  {:<10} {} -> {}\n", name, old, now);
+std::vector<SettingChange> differences(const Status& before, const Status& after) {
+  std::vector<SettingChange> out;
+  const auto compare = [&](const char* name, const std::string& old, const std::string& now) {
+    if (old != now) out.push_back({name, old, now});
   };
-  line("UDP port", std::to_string(before.udp_port), std::to_string(after.udp_port));
-  line("local", line_of(before.lists.local), line_of(after.lists.local));
-  line("directors", line_of(before.lists.directors), line_of(after.lists.directors));
-  line("peers", line_of(before.lists.peers), line_of(after.lists.peers));
-  line("services", line_of(before.lists.services), line_of(after.lists.services));
+  compare("UDP port", std::to_string(before.udp_port), std::to_string(after.udp_port));
+  compare("local", line_of(before.lists.local), line_of(after.lists.local));
+  compare("directors", line_of(before.lists.directors), line_of(after.lists.directors));
+  compare("peers", line_of(before.lists.peers), line_of(after.lists.peers));
+  compare("services", line_of(before.lists.services), line_of(after.lists.services));
   return out;
+}
+
+std::string difference_text(const std::vector<SettingChange>& changes) {
+  std::string out;
+  for (const auto& [setting, before, after] : changes)
+    out += fmt::format("  {:<10} {} -> {}\n", setting, before, after);
+  return out;
+}
+
+std::string done_json(const Done& done) {
+  auto changes = nlohmann::json::array();
+  for (const auto& [setting, before, after] : done.changes)
+    changes.push_back({{"setting", setting}, {"before", before}, {"after", after}});
+  const nlohmann::json out = {{"verb", done.verb},
+                              {"result", done.changed ? "done" : "unchanged"},
+                              {"status", status_json(done.status)},
+                              {"changes", changes},
+                              {"warnings", done.warnings}};
+  return out.dump(2);
 }
 
 std::string statuses_json(const std::vector<Status>& statuses) {
   auto list = nlohmann::json::array();
   for (const Status& status : statuses) list.push_back(status_json(status));
   return nlohmann::json{{"interfaces", list}}.dump(2);
+}
+
+std::string error_json(const Error& error) {
+  const nlohmann::json out = {{"error", error.what},
+                              {"where", error.where},
+                              {"next", error.next},
+                              {"kind", error.kind == ErrorKind::usage ? "usage" : "refused"}};
+  return out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace guideway::agent

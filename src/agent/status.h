@@ -23,8 +23,24 @@ struct Status {
 // Of all interfaces of this network namespace where the agent is attached.
 [[nodiscard]] Result<std::vector<Status>> read_all_status();
 [[nodiscard]] std::string status_text(const Status& status);
-// "  peers      10.0.1.12 -> 10.0.1.0/24": a line for each setting that differs.
-[[nodiscard]] std::string difference_text(const Status& before, const Status& after);
+// A setting that an update has changed, as a person reads its values.
+struct SettingChange {
+  std::string setting, before, after;
+};
+[[nodiscard]] std::vector<SettingChange> differences(const Status& before, const Status& after);
+// "  peers      10.0.1.12 -> 10.0.1.0/24": a line for each.
+[[nodiscard]] std::string difference_text(const std::vector<SettingChange>& changes);
+
+// For programs, each one object. What attach, update and detach have done:
+struct Done {
+  std::string verb;
+  bool changed = true;  // false: it was as asked
+  Status status;        // now
+  std::vector<SettingChange> changes;
+  std::vector<std::string> warnings;
+};
+[[nodiscard]] std::string done_json(const Done& done);
 [[nodiscard]] std::string statuses_json(const std::vector<Status>& statuses);
+[[nodiscard]] std::string error_json(const Error& error);
 
 }  // namespace guideway::agent

@@ -48,6 +48,37 @@ def test_update_changes_only_what_it_names(rig):
     assert rig.a.status()["udp_port"] == 7000
 
 
+def test_each_verb_answers_as_json(rig):
+    def ask(*words, code=0):
+        said = rig.a.agent(*words, "--json", check=False)
+        assert said.returncode == code, said.stderr
+        return json.loads(said.stdout)
+
+    words = ["eth0", "--director", "10.77.0.2", "--service", "10.77.100.64/26"]
+    attached = ask("attach", *words)
+    assert set(attached) == {"verb", "result", "status", "changes", "warnings"}
+    assert (attached["verb"], attached["result"], attached["changes"]) == ("attach", "done", [])
+    assert any("10.77.100.64/26" in warning for warning in attached["warnings"])
+    status = rig.a.status()
+    assert {k: v for k, v in attached["status"].items() if k != "counters"} == {
+        k: v for k, v in status.items() if k != "counters"}
+    assert ask("attach", *words)["result"] == "unchanged"
+    updated = ask("update", "eth0", "--peer", "10.77.0.12", "--udp-port", "7000")
+    assert updated["result"] == "done" and updated["status"]["peers"] == ["10.77.0.12"]
+    assert updated["changes"] == [{"setting": "UDP port", "before": "19523", "after": "7000"},
+                                  {"setting": "peers", "before": "-", "after": "10.77.0.12"}]
+    assert ask("update", "eth0", "--peer", "10.77.0.12")["result"] == "unchanged"
+    detached = ask("detach", "eth0")
+    assert detached["result"] == "done"
+    assert detached["status"] == {"interface": "eth0", "attached": False, "mode": "none"}
+    for wrong, code, kind in ((["detach", "eth0"], 1, "refused"), (["attach", "eth7", *words[1:]], 1, "refused"),
+                              (["attach", "eth0"], 2, "usage"), (["attach", "eth0", "--bogus"], 2, "usage"),
+                              (["status", "eth7"], 1, "refused")):
+        refusal = ask(*wrong, code=code)
+        assert set(refusal) == {"error", "where", "next", "kind"} and refusal["kind"] == kind, wrong
+        assert refusal["error"] in rig.a.agent(*wrong, check=False).stderr
+
+
 def test_update_follows_the_interface_s_addresses(rig):
     rig.a.attach()
     rig.net.ip("a", "addr add 10.77.0.111/24 dev eth0")

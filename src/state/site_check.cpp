@@ -12,6 +12,7 @@
 #include "state/duration.h"
 #include "state/near_match.h"
 #include "state/prefix.h"
+#include "state/quantity.h"
 #include "state/range.h"
 #include "state/site_file.h"
 #include "state/words.h"
@@ -162,6 +163,7 @@ Fault check_pools(const Site& site) {
                  fmt::format("use at most {}", pools_max));
   std::set<std::string_view> names;
   std::size_t backends = 0;
+  std::uint64_t rows = 0;
   for (std::size_t i = 0; i < site.pools.size(); ++i) {
     SitePlace place;
     place.pool = i;
@@ -171,6 +173,13 @@ Fault check_pools(const Site& site) {
       return fault(place, fmt::format("two pools are called \"{}\"", site.pools[i].name),
                    "rename or remove one");
     backends += site.pools[i].backends.size();
+    rows += site.pools[i].rows;
+    place.field = "rows";
+    if (rows > rows_total_max)
+      return fault(place,
+                   fmt::format("the pools up to this one have {} rows together, above {}", grouped(rows),
+                               grouped(rows_total_max)),
+                   "use fewer rows: 100 for each backend of a pool are plenty");
   }
   // Half of the ids are left for backends that were removed while flow-table entries can still hold them.
   if (backends > backend_ids_max / 2)

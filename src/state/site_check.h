@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,8 @@ namespace guideway {
 
 inline constexpr std::size_t services_max = service_ids_max;
 inline constexpr std::size_t pools_max = 65536;
+// Of all pools together: a row costs 12 bytes, and up to three times as much while a change of all pools is made.
+inline constexpr std::uint64_t rows_total_max = 20'000'000;
 inline constexpr std::size_t port_ranges_max = 1024;  // of one service
 
 struct SitePlace {

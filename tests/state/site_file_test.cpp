@@ -169,6 +169,21 @@ TEST(SiteFile, NamesTheTopmostMistake) {
   EXPECT_EQ(parse_site(text, "s").error().where, "s:1:13");
 }
 
+TEST(SiteFile, TheRowsOfAllPoolsTogetherAreBounded) {
+  const auto site_of = [](int pools) {
+    std::string text;
+    for (int i = 0; i < pools; ++i) text += fmt::format("[[pool]]\nname = \"p{}\"\nrows = 5000011\n", i);
+    return parse_site(text, "site.toml");
+  };
+  EXPECT_TRUE(site_of(3));
+  const auto refused = site_of(4);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(
+      refused.error().text(),
+      "site.toml:12:8: the pools up to this one have 20,000,044 rows together, above 20,000,000; use fewer "
+      "rows: 100 for each backend of a pool are plenty");
+}
+
 TEST(SiteFile, TwoServicesCannotClaimOnePort) {
   const std::string text = std::string(site_sample) +
                            "\n[[service]]\nname = \"alt\"\naddress = \"203.0.113.10\"\nprotocol = \"tcp\"\n"

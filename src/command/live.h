@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "command/flow_tables.h"
 #include "guideway/result.h"
 #include "snapshot/next_hops.h"
 #include "snapshot/verdict.h"
@@ -90,6 +91,7 @@ class Live {
   virtual HealthView health_view() = 0;
   // Reads the whole tables: for draining backends, whose end somebody waits for.
   virtual FlowsLeft flows_left(const std::string& pool, const std::string& backend) = 0;
+  virtual FlowTables& flow_tables() = 0;
   virtual std::chrono::seconds uptime() = 0;
   virtual std::size_t memory_bytes() = 0;
 };

@@ -8,6 +8,7 @@
 #include "command/check.h"
 #include "command/compare_commands.h"
 #include "command/explain.h"
+#include "command/flow_commands.h"
 #include "command/health_commands.h"
 #include "command/movement_command.h"
 #include "command/pool_commands.h"
@@ -443,6 +444,60 @@ std::vector<Command> health_verbs() {
   };
 }
 
+std::vector<Command> flow_verbs() {
+  const std::vector<Parameter> one_backend{{"pool", Kind::pool, "POOL", "of this pool"},
+                                           {"backend", Kind::backend, "NAME", "of this backend of the pool"}};
+  const auto tuple = [](bool optional) {
+    return std::vector<Parameter>{
+        {"PROTOCOL", Kind::word, "tcp|udp", "tcp or udp", optional},
+        {"SOURCE", Kind::endpoint, {}, "the client, as 198.51.100.7:40000 or [2001:db8::7]:40000", optional},
+        {"DESTINATION", Kind::endpoint, {}, "the service address and port", optional}};
+  };
+  return {
+      {"flow",
+       "list",
+       {},
+       one_backend,
+       "count the flows in the flow tables, by backend and state",
+       Effect::read,
+       Reach::daemon,
+       true,
+       "flows",
+       list_flows,
+       render_flows,
+       "A table holds a tag of each flow's hash and its backend, no addresses: flows can be counted, and "
+       "found by `flow show`."},
+      {"flow",
+       "show",
+       tuple(false),
+       {},
+       "what the flow tables know of one flow, and where its packets go",
+       Effect::read,
+       Reach::daemon,
+       false,
+       {},
+       show_flow,
+       render_flow,
+       "As in `guideway flow show tcp 198.51.100.7:40000 203.0.113.10:443`. Since when a flow has been "
+       "there is not kept; for how long it has been quiet is known to within a second."},
+      {"flow",
+       "purge",
+       tuple(true),
+       one_backend,
+       "forget one flow, or all flows of a backend",
+       Effect::change,
+       Reach::daemon,
+       false,
+       {},
+       purge_flows,
+       render_purge,
+       "As in `guideway flow purge --pool web --backend web-1`, or with a flow as `flow show` takes it. "
+       "The next packet of a forgotten TCP flow goes to the hops of its row, the next one of UDP is "
+       "decided anew; --force is asked for where that may lead elsewhere. To end a backend's service, "
+       "`backend drain` or `backend disable` it."},
+  };
+}
+
 std::vector<Command> simulation_verbs() {
   return {
       {"simulate",
@@ -468,8 +523,8 @@ std::vector<Command> simulation_verbs() {
 
 std::vector<Command> build() {
   std::vector<Command> out;
-  for (auto group : {view_verbs, placement_verbs, health_verbs, service_verbs, pool_verbs, backend_verbs,
-                     site_verbs, simulation_verbs}) {
+  for (auto group : {view_verbs, placement_verbs, flow_verbs, health_verbs, service_verbs, pool_verbs,
+                     backend_verbs, site_verbs, simulation_verbs}) {
     for (Command& command : group()) out.push_back(std::move(command));
   }
   return out;

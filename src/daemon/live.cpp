@@ -10,6 +10,7 @@ namespace guideway {
 
 void LiveDirector::site_changed(std::shared_ptr<const SiteVersion> version,
                                 std::shared_ptr<const Snapshot> snapshot) {
+  flow_tables_.site_changed(version, snapshot);
   const std::lock_guard lock(mutex_);
   published_ = {std::move(version), std::move(snapshot)};
 }

@@ -11,6 +11,7 @@
 #include "command/live.h"
 #include "control/health.h"
 #include "control/neighbours.h"
+#include "daemon/live_flow_tables.h"
 #include "io/ports.h"
 #include "io/workers.h"
 #include "snapshot/snapshot.h"
@@ -20,14 +21,14 @@ namespace guideway {
 
 struct LiveParts {
   const Ports& ports;
-  const Workers& workers;
+  Workers& workers;
   const Neighbours& neighbours;
   HealthChecker& health;
 };
 
 class LiveDirector final : public Live {
  public:
-  explicit LiveDirector(const LiveParts& parts) : parts_(parts) {}
+  explicit LiveDirector(const LiveParts& parts) : parts_(parts), flow_tables_(parts.workers) {}
 
   // The site whose names the reports use, and what was built from it.
   void site_changed(std::shared_ptr<const SiteVersion> version, std::shared_ptr<const Snapshot> snapshot);
@@ -40,6 +41,7 @@ class LiveDirector final : public Live {
   std::vector<NextHopReport> next_hops() override { return parts_.neighbours.reports(); }
   HealthView health_view() override { return parts_.health.view(); }
   FlowsLeft flows_left(const std::string& pool, const std::string& backend) override;
+  FlowTables& flow_tables() override { return flow_tables_; }
   std::chrono::seconds uptime() override;
   std::size_t memory_bytes() override;
 
@@ -55,6 +57,7 @@ class LiveDirector final : public Live {
   [[nodiscard]] FlowsLeft count_flows(const Pool& pool, BackendId backend) const;
 
   LiveParts parts_;
+  LiveFlowTables flow_tables_;
   mutable std::mutex mutex_;  // guards the next
   Published published_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

@@ -93,11 +93,35 @@ void FlowTable::sweep(std::uint32_t now_ms) {
   }
 }
 
-BackendId FlowTable::find(std::uint64_t hash, std::uint32_t now_ms) const {
+std::size_t FlowTable::erase_of(BackendId backend, std::size_t first, std::size_t count,
+                                std::uint32_t now_ms) {
+  const std::size_t end = std::min(first + count, bucket_count_);
+  std::size_t live = 0;
+  for (std::size_t i = first; i < end; ++i) {
+    for (unsigned slot = 0; slot < bucket_slots; ++slot) {
+      const Entry entry{&buckets_[i], slot};
+      if (buckets_[i].word[slot].load(std::memory_order_relaxed) == 0 || entry.backend() != backend) continue;
+      if (!expired(buckets_[i].mark[slot].load(std::memory_order_relaxed), now_ms)) ++live;
+      erase(entry);
+    }
+  }
+  return live;
+}
+
+std::optional<FlowTable::Sight> FlowTable::look_at(std::uint64_t hash, std::uint32_t now_ms) const {
+  const Entry entry = find_from_elsewhere(hash, now_ms);
+  return entry ? sight_of(*entry.bucket, entry.slot, now_ms) : std::nullopt;
+}
+
+FlowTable::Entry FlowTable::find_from_elsewhere(std::uint64_t hash, std::uint32_t now_ms) const {
   Bucket& bucket = home(hash);
   // `spilled` belongs to the writing worker, so a reader elsewhere looks into both buckets.
-  Entry entry = find_in(bucket, hash, 0, now_ms);
-  if (!entry) entry = find_in(other(bucket), hash, spilled_bit, now_ms);
+  if (const Entry entry = find_in(bucket, hash, 0, now_ms)) return entry;
+  return find_in(other(bucket), hash, spilled_bit, now_ms);
+}
+
+BackendId FlowTable::find(std::uint64_t hash, std::uint32_t now_ms) const {
+  const Entry entry = find_from_elsewhere(hash, now_ms);
   return entry ? entry.backend() : no_backend;
 }
 

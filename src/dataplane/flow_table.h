@@ -18,6 +18,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "snapshot/ids.h"
 
@@ -94,6 +95,9 @@ class FlowTable {
                   std::uint32_t timeout_ms);
   // Removes the expired entries of the next few buckets.
   void sweep(std::uint32_t now_ms);
+  // Removes the backend's entries from the buckets `first` to `first + count`, as far as there are any; answers how
+  // many live ones.
+  std::size_t erase_of(BackendId backend, std::size_t first, std::size_t count, std::uint32_t now_ms);
 
   // any thread: the backend of a live flow; no_backend where there is none.
   [[nodiscard]] BackendId find(std::uint64_t hash, std::uint32_t now_ms) const;
@@ -106,6 +110,21 @@ class FlowTable {
   };
   static constexpr std::uint32_t quiet_ms = 3000;
   [[nodiscard]] Count count(BackendId backend, std::uint32_t now_ms, std::uint32_t closing_timeout_ms) const;
+  // any thread: a live entry as it is seen from elsewhere.
+  struct Sight {
+    BackendId backend;
+    FlowClass flow_class;
+    std::uint32_t left_ms;  // until it ends by itself
+  };
+  [[nodiscard]] std::optional<Sight> look_at(std::uint64_t hash, std::uint32_t now_ms) const;
+  // any thread: `visit(sight)` for every live entry. Reads the whole table, so it is for control.
+  template <class Visit>
+  void for_each(std::uint32_t now_ms, Visit visit) const {
+    for (std::size_t i = 0; i < bucket_count_; ++i)
+      for (unsigned slot = 0; slot < bucket_slots; ++slot)
+        if (const auto sight = sight_of(buckets_[i], slot, now_ms)) visit(*sight);
+  }
+  [[nodiscard]] std::size_t buckets() const { return bucket_count_; }
   [[nodiscard]] std::size_t memory_bytes() const { return bucket_count_ * sizeof(Bucket); }
   [[nodiscard]] std::size_t capacity() const { return bucket_count_ * 4; }  // nominal flows
 
@@ -139,8 +158,16 @@ class FlowTable {
   }
   static bool expired(std::uint32_t mark, std::uint32_t now_ms) { return ticks_left(mark, now_ms) < 0; }
 
+  static std::optional<Sight> sight_of(const Bucket& bucket, unsigned slot, std::uint32_t now_ms) {
+    const std::uint64_t word = bucket.word[slot].load(std::memory_order_relaxed);
+    const std::uint32_t mark = bucket.mark[slot].load(std::memory_order_relaxed);
+    if (word == 0 || expired(mark, now_ms)) return std::nullopt;
+    return Sight{BackendId(~word & id_mask), class_of(mark),
+                 static_cast<std::uint32_t>(ticks_left(mark, now_ms)) << tick_shift};
+  }
   Bucket& home(std::uint64_t hash) const { return buckets_[hash & (bucket_count_ - 1)]; }
   Bucket& other(Bucket& bucket) const { return buckets_[static_cast<std::size_t>(&bucket - buckets_) ^ 1U]; }
+  [[nodiscard]] Entry find_from_elsewhere(std::uint64_t hash, std::uint32_t now_ms) const;
   static Entry find_in(Bucket& bucket, std::uint64_t hash, std::uint32_t spilled, std::uint32_t now_ms) {
     for (unsigned slot = 0; slot < bucket_slots; ++slot) {
       const std::uint64_t word = bucket.word[slot].load(std::memory_order_relaxed);

@@ -13,6 +13,7 @@ Worker::Worker(WorkerParts parts, WorkerCounters& counters, FlowState& flows,
                std::span<const FlowState* const> peers)
     : parts_(std::move(parts)),
       counters_(counters),
+      flows_(flows.table),
       pipeline_({parts_.table, parts_.next_hops, counters, flows, parts_.mbufs, peers}),
       idle_(parts_.polling) {}
 
@@ -52,6 +53,7 @@ bool Worker::poll() {
     if (link.twin_tx) found_any |= link.twin_tx->drain();
   }
   found_any |= readmit(*snapshot, now_ms);
+  found_any |= purge_.work(flows_, now_ms);
   // Expired flows go when there is time, and under load a few every now and then.
   constexpr unsigned rounds_between_sweeps = 64;
   if (!found_any || ++rounds_ % rounds_between_sweeps == 0) pipeline_.idle(now_ms);

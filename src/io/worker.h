@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "dataplane/flow_purge.h"
 #include "dataplane/pipeline.h"
 #include "io/clock.h"
 #include "io/idle.h"
@@ -43,6 +44,8 @@ class Worker {
   // counts what these do not take.
   void drain();
   [[nodiscard]] unsigned lcore() const { return parts_.lcore; }
+  // Control: to have entries taken out of this worker's table.
+  [[nodiscard]] FlowPurge& purge() { return purge_; }
 
  private:
   bool receive(const PortLink& link, const Snapshot& snapshot, std::uint32_t now_ms);
@@ -54,6 +57,8 @@ class Worker {
 
   WorkerParts parts_;
   WorkerCounters& counters_;
+  FlowTable& flows_;
+  FlowPurge purge_;
   Pipeline pipeline_;
   Idle idle_;
   unsigned rounds_ = 0;

@@ -31,6 +31,8 @@ class Workers {
   [[nodiscard]] unsigned lcore(std::size_t index) const { return workers_[index]->lcore(); }
   [[nodiscard]] const WorkerCounters& counters(std::size_t index) const { return *counters_[index]; }
   [[nodiscard]] const FlowTable& flows(std::size_t index) const { return flows_[index]->table; }
+  // One thread at a time.
+  [[nodiscard]] FlowPurge& purge(std::size_t index) { return workers_[index]->purge(); }
   [[nodiscard]] const Clock& clock() const { return clock_; }
 
  private:

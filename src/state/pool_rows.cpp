@@ -20,6 +20,15 @@ std::vector<const Backend*> backends_by_member(const Seating& seating, const Poo
   return out;
 }
 
+bool keeps_tcp(const MemberStatus& status, OnDown on_down) {
+  return status.state != BackendState::disabled && (status.health != Health::down || on_down == OnDown::keep);
+}
+
+// One that takes new flows although it is down, as health is ignored, keeps those that it has.
+bool keeps_udp(const MemberStatus& status, bool takes_new) {
+  return takes_new || (status.state != BackendState::disabled && status.health != Health::down);
+}
+
 std::vector<BackendState> states_of(const Seating& seating, const Pool& pool) {
   std::vector<BackendState> out;
   out.reserve(seating.members.size());

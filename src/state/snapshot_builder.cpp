@@ -39,15 +39,6 @@ milliseconds longest_timeout(const Site& site) {
   return milliseconds(longest);
 }
 
-bool keeps_tcp(const MemberStatus& status, OnDown on_down) {
-  return status.state != BackendState::disabled && (status.health != Health::down || on_down == OnDown::keep);
-}
-
-// One that takes new flows although it is down, as health is ignored, keeps those that it has.
-bool keeps_udp(const MemberStatus& status, bool takes_new) {
-  return takes_new || (status.state != BackendState::disabled && status.health != Health::down);
-}
-
 }  // namespace
 
 struct SnapshotBuilder::Impl {

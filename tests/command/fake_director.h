@@ -8,6 +8,7 @@
 #include "command/context.h"
 #include "command/parser.h"
 #include "command/run.h"
+#include "fake_flow_tables.h"
 
 namespace guideway {
 
@@ -38,6 +39,7 @@ inline Site small_site() {
 
 class FakeLive final : public Live {
  public:
+  FakeFlowTables tables;
   StatsReport report;
   std::vector<PortReport> port_reports;
   std::vector<NextHopReport> next_hop_reports;
@@ -68,6 +70,7 @@ class FakeLive final : public Live {
     return view;
   }
   FlowsLeft flows_left(const std::string&, const std::string& backend) override { return flows[backend]; }
+  FlowTables& flow_tables() override { return tables; }
   std::chrono::seconds up{4000};
   std::chrono::seconds uptime() override { return up; }
   std::size_t memory_bytes() override { return 64 << 20; }

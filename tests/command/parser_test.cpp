@@ -92,7 +92,7 @@ TEST(Parser, RefusesWithTheWordAndTheNextStep) {
       {"backend drain web web-1 --timeout 5s", ErrorKind::usage, "add --wait"},
       {"drain web web-1", ErrorKind::usage, "did you mean `guideway backend drain`?"},
       {"nonsense", ErrorKind::usage,
-       "guideway has status, stats, explain, table, health, service, pool, backend"},
+       "guideway has status, stats, explain, table, flow, health, service, pool, backend"},
       {"backend drain web web-1 --timeout soon", ErrorKind::usage, "no duration"},
       {"backend drain web web-1 --wait=yes", ErrorKind::usage, "--wait takes no value"},
       {"backend drain web web-1 --wait --wait", ErrorKind::usage, "stands twice"},

@@ -38,6 +38,7 @@ class FakePublisher final : public Publisher {
 // Live's health may be changed while the controller's thread asks for it.
 class FakeHealth final : public Live {
  public:
+  FakeFlowTables tables;
   StatsReport stats() override { return {}; }
   std::vector<HealthReport> health() override { return {}; }
   Result<void> set_health(const std::string& pool, const std::string& backend,
@@ -53,6 +54,7 @@ class FakeHealth final : public Live {
     return view_;
   }
   FlowsLeft flows_left(const std::string&, const std::string&) override { return {flows, 0}; }
+  FlowTables& flow_tables() override { return tables; }
   std::chrono::seconds uptime() override { return {}; }
   std::size_t memory_bytes() override {
     on_memory_bytes();

@@ -17,6 +17,7 @@
 #include <sstream>
 #include <thread>
 
+#include "../command/fake_flow_tables.h"
 #include "control/metrics_server.h"
 
 namespace guideway {
@@ -27,6 +28,7 @@ using testing::HasSubstr;
 // A director at work. Every number is another one, so that no two can be mixed up.
 class FakeLive final : public Live {
  public:
+  FakeFlowTables tables;
   StatsReport stats() override {
     StatsReport out;
     out.packets_in = 9'007'199'254'740'991;  // 2^53-1: a counter is told to the last digit
@@ -74,6 +76,7 @@ class FakeLive final : public Live {
     asked.insert(pool + "/" + backend);
     return {81, 5};
   }
+  FlowTables& flow_tables() override { return tables; }
   std::chrono::seconds uptime() override { return std::chrono::seconds(91); }
   std::size_t memory_bytes() override { return 92; }
 

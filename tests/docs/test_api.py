@@ -141,6 +141,9 @@ ASKED = {  # heading -> the command, and what of its answer the example is of
     "digests": ("table digest", None),
     "diff": ("table diff web", None),
     "explain": ("explain tcp 198.51.100.7:40000 203.0.113.10:80", None),
+    "flows": ("flow list", None),
+    "flow": ("flow show tcp 198.51.100.7:40000 203.0.113.10:80", None),
+    "purge": ("plan flow purge --pool web --backend web-1", None),
     "site": ("site export", None),
     "change": ("plan backend drain web web-2", None),
 }

@@ -89,6 +89,7 @@ Result<json> add_pool(Context& context, const Arguments& arguments) {
   if (const auto text = arguments.find("hops")) pool.hop_rules.hops = to_32(*number_value(*text));
   if (const auto text = arguments.find("seed")) pool.seed = *seed_value(*text);
   if (const auto text = arguments.find("tos")) pool.copy_tos = *text == "copy";
+  if (const auto text = arguments.find("udp-checksum")) pool.udp_checksum = *text == "on";
   if (const auto text = arguments.find("flow-table")) pool.flow_table = *text == "on";
   if (const auto text = arguments.find("health")) pool.health = *check_value(*text);
   auto answer = carry_out(context, arguments, AddPool{std::move(pool)});

@@ -117,6 +117,7 @@ json settings_json(const Pool& pool) {
           {"tos", pool.copy_tos ? "copy" : "zero"},
           {"flow_table", pool.flow_table},
           {"gue_port", pool.gue_port},
+          {"udp_checksum", pool.udp_checksum},
           {"too_big", word(pool.too_big)},
           {"on_down", word(pool.on_down)},
           {"timeouts",

@@ -116,6 +116,8 @@ std::vector<Command> pool_verbs() {
          "how seats are dealt when members change; stable when left out"},
         {"seed", Kind::seed, "SEED", "the hash's seed; the site's when left out"},
         {"tos", Kind::word, "copy|zero", "DSCP and ECN of the outer header; copy when left out"},
+        {"udp-checksum", Kind::word, "on|off",
+         "whether GUE's outer UDP checksum is computed; off when left out"},
         {"flow-table", Kind::word, "on|off", "whether the director remembers flows; on when left out"},
         {"none-healthy", Kind::word, "all|drop",
          "who takes new flows when nobody is healthy; all when left out"},

@@ -82,6 +82,21 @@ template <Encapsulation encapsulation, Family outer_family>
   net::write_wrapping(to + link_size(port), wrapping);
 }
 
+// RFC 768 and 8200: over the addresses, protocol and length, the UDP header, and all that follows. The frame stands
+// finished in `mbuf`, the field 0.
+[[gnu::noinline]] void write_udp_checksum(rte_mbuf& mbuf, std::size_t ip_offset, Family outer) {
+  const std::size_t ip_size = net::ip_size(outer);
+  auto* ip = rte_pktmbuf_mtod_offset(&mbuf, std::uint8_t*, ip_offset);
+  const std::size_t addresses = outer == Family::ipv4 ? 8 : 32;
+  std::uint8_t* udp = ip + ip_size;
+  const std::uint16_t checksum = sum_of(mbuf, ip_offset + ip_size)
+                                     .add({udp - addresses, addresses})
+                                     .add(std::uint64_t{net::swap16(net::protocol_udp)})
+                                     .add(std::uint64_t{net::load<std::uint16_t>(udp + 4)})
+                                     .checksum();
+  net::store<std::uint16_t>(udp + 6, checksum == 0 ? std::uint16_t{0xffff} : checksum);
+}
+
 // A packet that does not fit behind its outer headers and must not be fragmented. The sender is told where that helps
 // and where it may be done: not about an ICMP error or a later fragment, nor to an address where nobody is, nor of less
 // than IPv6's least MTU, which no host goes below (RFC 8201, 4).
@@ -117,6 +132,8 @@ template <Encapsulation encapsulation, Family outer>
     const std::size_t length = piece.pkt_len;
     auto* frame = reinterpret_cast<std::uint8_t*>(rte_pktmbuf_prepend(&piece, headers));
     write_frame<encapsulation, outer>(frame, burst, i, port, way, length);
+    if (encapsulation == Encapsulation::gue && burst.pool[i]->udp_checksum)
+      write_udp_checksum(piece, link_size(port), outer);
   }
   rte_pktmbuf_free(burst.packets[i]);
   burst.packets[i] = pieces.mbufs[0];
@@ -146,6 +163,8 @@ std::size_t wrap_run(const PipelineParts& parts, TokenBucket& errors, std::uint3
     if (frame == nullptr) [[unlikely]]
       return Verdict::drop_no_buffer;
     write_frame<encapsulation, outer>(frame, burst, i, port, way, packet.ip_length);
+    if (encapsulation == Encapsulation::gue && pool.udp_checksum) [[unlikely]]
+      write_udp_checksum(*burst.packets[i], link_size(port), outer);
     return Verdict::forward;
   };
   std::size_t i = first;

@@ -83,4 +83,19 @@ std::uint8_t* reframe_any(rte_mbuf*& mbuf, const Packet& packet, std::size_t hea
   return prepend(*mbuf, headers);
 }
 
+net::ChecksumSum sum_of(const rte_mbuf& mbuf, std::size_t offset) {
+  net::ChecksumSum sum;
+  bool odd = false;  // the bytes so far: what follows stands in the other half of its words
+  for (const rte_mbuf* segment = &mbuf; segment != nullptr; segment = segment->next) {
+    const std::size_t skipped = std::min<std::size_t>(offset, segment->data_len);
+    offset -= skipped;
+    const std::span bytes(rte_pktmbuf_mtod_offset(segment, const std::uint8_t*, skipped),
+                          segment->data_len - skipped);
+    const std::uint16_t part = net::ChecksumSum{}.add(bytes).folded();
+    sum.add(odd ? net::swap16(part) : part);
+    odd ^= bytes.size() % 2 != 0;
+  }
+  return sum;
+}
+
 }  // namespace guideway

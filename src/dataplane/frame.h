@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "net/checksum.h"
 #include "net/ethernet.h"
 #include "net/packet.h"
 #include "snapshot/port_table.h"
@@ -39,6 +40,9 @@ inline void clear_offloads(rte_mbuf& mbuf) {
                                            rte_mempool* mbufs);
 [[nodiscard]] std::uint8_t* reframe_any(rte_mbuf*& mbuf, const Packet& packet, std::size_t headers,
                                         rte_mempool* mbufs);
+
+// Over all bytes from `offset` on, whichever segments they lie in.
+[[nodiscard]] net::ChecksumSum sum_of(const rte_mbuf& mbuf, std::size_t offset);
 
 // Ethernet header and the port's tag.
 [[nodiscard]] inline std::size_t link_size(const PortView& port) {

@@ -49,6 +49,7 @@ struct SnapshotPool {
   Encapsulation encapsulation = Encapsulation::gue;
   std::uint32_t hops = 3;
   std::uint16_t gue_port = 19523;  // host order
+  bool udp_checksum = false;       // computed over the whole packet; else 0 (RFC 6935, 6936)
   bool copy_tos = true;
   bool flow_table = true;
   TooBig too_big = TooBig::fragment;

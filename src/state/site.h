@@ -53,6 +53,7 @@ struct Pool {
   bool copy_tos = true;               // tos = "copy" | "zero"
   bool flow_table = true;
   std::uint16_t gue_port = 19523;
+  bool udp_checksum = false;  // of the outer UDP header of GUE; false: 0
   TooBig too_big = TooBig::fragment;
   OnDown on_down = OnDown::keep;
   FlowTimeouts timeouts;

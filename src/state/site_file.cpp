@@ -128,6 +128,7 @@ Pool read_pool(TomlDocument& document, const toml::table& table, std::vector<con
   pool.copy_tos = copy;
   section.flag("flow_table", pool.flow_table);
   section.integer("gue_port", pool.gue_port, 1, 65535);
+  section.flag("udp_checksum", pool.udp_checksum);
   section.word("too_big", pool.too_big);
   section.word("on_down", pool.on_down);
   read_timeouts(section, pool.timeouts);

@@ -111,6 +111,7 @@ void print(Lines& lines, const Pool& pool) {
   if (!pool.copy_tos) lines.add("tos", "\"zero\"");
   lines.unless_default("flow_table", pool.flow_table, standard.flow_table, print_flag);
   lines.unless_default("gue_port", pool.gue_port, standard.gue_port, print_number);
+  lines.unless_default("udp_checksum", pool.udp_checksum, standard.udp_checksum, print_flag);
   lines.unless_default("too_big", pool.too_big, standard.too_big, in_words);
   lines.unless_default("on_down", pool.on_down, standard.on_down, in_words);
   print(lines, pool.timeouts);

@@ -138,6 +138,7 @@ struct SnapshotBuilder::Impl {
                      .encapsulation = pool.encapsulation,
                      .hops = pool.rules().hops,
                      .gue_port = pool.gue_port,
+                     .udp_checksum = pool.udp_checksum,
                      .copy_tos = pool.copy_tos,
                      .flow_table = pool.flow_table,
                      .too_big = pool.too_big,

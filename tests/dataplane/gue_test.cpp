@@ -67,16 +67,12 @@ Bytes expected_ipv6_outer(std::uint64_t hash, std::size_t inner_size, std::uint8
 }
 
 struct GueCase {
-  const char* description;
   Family inner, outer;
   std::uint8_t hops;
   std::uint8_t tos;
 };
 
-class Gue : public ::testing::TestWithParam<GueCase> {};
-
-TEST_P(Gue, FrameIsTheDesignsBytes) {
-  const GueCase& c = GetParam();
+void expect_designs_bytes(const GueCase& c) {
   DirectorForTests director(c.outer);
   Row row{{2, 0, 3}, 1};
   for (std::size_t i = c.hops; i < 3; ++i) row.hop[i] = no_member;
@@ -102,18 +98,103 @@ TEST_P(Gue, FrameIsTheDesignsBytes) {
   EXPECT_EQ(outcome.frame, frame(packet, link));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Families, Gue,
-    ::testing::Values(GueCase{"4 in 4, one hop", Family::ipv4, Family::ipv4, 1, 0},
-                      GueCase{"4 in 4, two hops", Family::ipv4, Family::ipv4, 2, 0},
-                      GueCase{"4 in 4, three hops, CE", Family::ipv4, Family::ipv4, 3, 3},
-                      GueCase{"6 in 4, three hops, EF", Family::ipv6, Family::ipv4, 3, 0xb8},
-                      GueCase{"6 in 4, one hop", Family::ipv6, Family::ipv4, 1, 0},
-                      GueCase{"4 in 6, one hop", Family::ipv4, Family::ipv6, 1, 0},
-                      GueCase{"4 in 6, three hops, ECT(1)", Family::ipv4, Family::ipv6, 3, 1},
-                      GueCase{"6 in 6, two hops, all bits", Family::ipv6, Family::ipv6, 2, 0xff},
-                      GueCase{"6 in 6, three hops", Family::ipv6, Family::ipv6, 3, 0}),
-    [](const auto& tested) { return "case" + std::to_string(tested.index); });
+constexpr Family families[] = {Family::ipv4, Family::ipv6};
+
+TEST(Gue, FrameIsTheDesignsBytes) {
+  // Not ECT, ECT(0), CE, EF, EF with ECT(1), all bits.
+  constexpr std::uint8_t gue_tos_values[] = {0x00, 0x02, 0x03, 0xb8, 0xb9, 0xff};
+  for (const Family inner : families) {
+    for (const Family outer : families) {
+      for (const std::uint8_t tos : gue_tos_values) {
+        for (std::uint8_t hops = 1; hops <= 3; ++hops) {
+          SCOPED_TRACE(::testing::Message()
+                       << "inner family " << (inner == Family::ipv4 ? 4 : 6) << ", outer "
+                       << (outer == Family::ipv4 ? 4 : 6) << ", TOS " << int{tos} << ", hops " << int{hops});
+          expect_designs_bytes({inner, outer, hops, tos});
+        }
+      }
+    }
+  }
+}
+
+// RFC 768 read word by word; 0 where the sum over everything, checksum included, holds.
+std::uint16_t udp_sum(const Bytes& frame, Family outer) {
+  const std::size_t ip = 14, addresses = outer == Family::ipv4 ? 12 : 8,
+                    size = outer == Family::ipv4 ? 20 : 40;
+  Bytes summed(frame.begin() + static_cast<std::ptrdiff_t>(ip + addresses), frame.end());
+  append16(summed, 0);
+  if (summed.size() % 2 != 0) summed.insert(summed.end() - 2, 0);
+  append16(summed, net::protocol_udp);
+  append16(summed, static_cast<std::uint32_t>(frame.size() - ip - size));
+  std::uint32_t sum = 0;
+  for (std::size_t i = 0; i < summed.size(); i += 2) sum += summed[i] * 256U + summed[i + 1];
+  while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16);
+  return static_cast<std::uint16_t>(~sum);
+}
+
+// Whatever the length, and however the packet lies in its mbufs.
+TEST(GueFrame, UdpChecksumWhereThePoolWantsIt) {
+  for (const Family inner : families) {
+    for (const Family outer : families) {
+      DirectorForTests director(outer);
+      const std::size_t field = 14 + (outer == Family::ipv4 ? 20U : 40U) + 6;
+      for (const std::size_t payload : {0, 1, 2, 3, 501, 1400}) {
+        Bytes bytes(payload);
+        for (std::size_t i = 0; i < payload; ++i) bytes[i] = static_cast<std::uint8_t>(i * 11 + 3);
+        const Bytes packet =
+            frame(ip(inner == Family::ipv4 ? Ip{} : ipv6(), tcp({.payload = bytes})), {.padding = 3});
+        director.pool.udp_checksum = false;
+        Outcome outcome = director.run(packet);
+        ASSERT_EQ(name(outcome.verdict), "forward");
+        EXPECT_EQ(net::load_be16(outcome.frame.data() + field), 0U);
+        director.pool.udp_checksum = true;
+        for (const std::size_t segment : {2048, 200, 77, 1}) {
+          outcome = director.run(packet, {.segment = segment});
+          EXPECT_NE(net::load_be16(outcome.frame.data() + field), 0U) << "0 says that there is none";
+          EXPECT_EQ(udp_sum(outcome.frame, outer), 0U) << payload << " bytes in segments of " << segment;
+        }
+      }
+    }
+  }
+}
+
+// A sum of 0 is sent as all ones: 0 would say that there is no checksum.
+TEST(GueFrame, AUdpChecksumOfZeroIsSentAsAllOnes) {
+  for (const Family outer : families) {
+    DirectorForTests director(outer);
+    director.pool.udp_checksum = true;
+    const std::size_t field = 14 + (outer == Family::ipv4 ? 20U : 40U) + 6;
+    Bytes payload(2);
+    Outcome outcome = director.run(frame(ip({}, tcp({.payload = payload}))));
+    // These two bytes bring the sum to where nothing is left.
+    std::memcpy(payload.data(), outcome.frame.data() + field, 2);
+    outcome = director.run(frame(ip({}, tcp({.payload = payload}))));
+    EXPECT_EQ(net::load_be16(outcome.frame.data() + field), 0xffffU);
+    EXPECT_EQ(udp_sum(outcome.frame, outer), 0U);
+  }
+}
+
+TEST(GueFrame, UdpChecksumOfEachPiece) {
+  DirectorForTests director;
+  director.pool.udp_checksum = true;
+  director.ports.ports[DirectorForTests::lan].mtu = 600;
+  Ip header;
+  header.fragment = 0;
+  const Outcome outcome = director.run(frame(ip(header, tcp({.payload = Bytes(1401, 0x5a)}))));
+  ASSERT_EQ(name(outcome.verdict), "forward");
+  ASSERT_EQ(outcome.further.size(), 2U);
+  EXPECT_EQ(udp_sum(outcome.frame, Family::ipv4), 0U);
+  for (const Bytes& piece : outcome.further) EXPECT_EQ(udp_sum(piece, Family::ipv4), 0U);
+}
+
+TEST(GueFrame, OnlyGueHasAUdpChecksum) {
+  for (const Encapsulation encapsulation : {Encapsulation::ipip, Encapsulation::gre, Encapsulation::l2}) {
+    DirectorForTests plain, asked;
+    plain.pool.encapsulation = asked.pool.encapsulation = encapsulation;
+    asked.pool.udp_checksum = true;
+    EXPECT_EQ(asked.run(frame(ip({}, tcp()))).frame, plain.run(frame(ip({}, tcp()))).frame);
+  }
+}
 
 TEST(GueFrame, TosIsZeroWhereThePoolSaysSo) {
   DirectorForTests director;

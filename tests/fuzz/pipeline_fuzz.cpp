@@ -27,6 +27,7 @@ std::unique_ptr<DirectorForTests> director_for(std::uint8_t choice) {
   director->pool.encapsulation = encapsulations[choice >> 1 & 3];
   director->pool.flow_table = (choice & 8) != 0;
   director->ports.ports[DirectorForTests::lan].mtu = (choice & 16) != 0 ? 600 : 9000;
+  director->pool.udp_checksum = (choice & 64) != 0;
   if ((choice & 32) != 0)
     for (ServiceRule& rule : director->rules) rule.ping = static_cast<std::uint8_t>(Ping::forward);
   director->pool.rows.assign(251, Row{{0, 1, no_member}, 1});

@@ -30,10 +30,10 @@ class Pool:
     """One pool of a site and what it does to packets."""
 
     def __init__(self, encapsulation, outer, hops=3, tos="copy", affinity="flow", vlan=0, mtu=9000, backends=5,
-                 draining=(), seed=0x5eed):
+                 draining=(), seed=0x5eed, udp_checksum=False):
         self.encapsulation, self.outer, self.tos, self.affinity = encapsulation, outer, tos, affinity
         self.hops, self.vlan, self.mtu, self.seed = hops, vlan, mtu, seed
-        self.draining = draining
+        self.draining, self.udp_checksum = draining, udp_checksum
         prefix = "10.0.1." if outer == 4 else "fd00:1::"
         self.backends = {f"b{i}": f"{prefix}{i}" for i in range(1, backends + 1)}
         members = [[name, 100] for name in self.backends]
@@ -47,7 +47,7 @@ class Pool:
     def site(self):
         text = (f'hash_seed = "{self.seed:#x}"\n[[pool]]\nname = "web"\nrows = {ROWS}\nhops = {self.hops}\n'
                 f'encapsulation = "{self.encapsulation}"\ntos = "{self.tos}"\naffinity = "{self.affinity}"\n'
-                'flow_table = false\n')
+                f'flow_table = false\nudp_checksum = {str(self.udp_checksum).lower()}\n')
         for name, address in self.backends.items():
             text += f'[[pool.backend]]\nname = "{name}"\naddress = "{address}"\n'
             text += 'state = "draining"\n' if name in self.draining else ""
@@ -85,7 +85,7 @@ class Pool:
         if self.encapsulation == "gue":
             further = b"".join(packed(hop) for hop in hops[1:])
             gue = struct.pack("!BBHHBB", 1 + len(further) // 4, protocol, 0, 0 if self.outer == 4 else 1, 0, len(hops) - 1)
-            payload = UDP(sport=0xc000 | flow_hash >> 50, dport=GUE_PORT, chksum=0) / Raw(gue + further + inner)
+            payload = UDP(sport=0xc000 | flow_hash >> 50, dport=GUE_PORT, chksum=None if self.udp_checksum else 0) / Raw(gue + further + inner)
             protocol = 17
         tos = tos if self.tos == "copy" else 0
         if self.outer == 4:

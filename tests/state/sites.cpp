@@ -70,6 +70,7 @@ Pool any_pool(const std::string& name) {
   out.hop_rules.none_healthy = any_of({NoneHealthy::all, NoneHealthy::drop});
   out.deal = any_of({DealMode::stable, DealMode::scratch});
   out.seed = any_seed();
+  out.udp_checksum = *rc::gen::arbitrary<bool>();
   out.copy_tos = *rc::gen::arbitrary<bool>();
   out.flow_table = *rc::gen::arbitrary<bool>();
   out.gue_port = *rc::gen::inRange<std::uint16_t>(1, 65535);

@@ -1,6 +1,8 @@
 #include "command/check.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "command/site_export.h"
@@ -8,6 +10,8 @@
 #include "command/values.h"
 #include "net/wrapping.h"
 #include "state/director_fit.h"
+#include "state/service_cover.h"
+#include "state/words.h"
 
 namespace guideway {
 
@@ -58,6 +62,24 @@ std::vector<std::string> mtu_warnings(const Site& site, const DirectorConfig& di
   return out;
 }
 
+json overlaps_json(const Site& site) {
+  json out = json::array();
+  for (const ServiceOverlap& overlap : service_overlaps(site))
+    out.push_back({{"service", overlap.winner},
+                   {"over", overlap.loser},
+                   {"address", prefix_text(overlap.address, overlap.prefix_length)},
+                   {"protocol", protocol_word(overlap.protocol)},
+                   {"ports", ports_text(overlap.ports)}});
+  return out;
+}
+
+std::string overlap_line(const json& overlap) {
+  const auto text = [&](const char* key) { return overlap.at(key).get<std::string>(); };
+  return fmt::format("{} {} {}: \"{}\" wins over \"{}\"\n", text("protocol"), text("address"),
+                     text("ports") == "any" ? "any port" : "port " + text("ports"), text("service"),
+                     text("over"));
+}
+
 }  // namespace
 
 Result<json> check_file(Context& context, const Arguments& arguments) {
@@ -80,6 +102,7 @@ Result<json> check_file(Context& context, const Arguments& arguments) {
               {"pools", version.site.pools.size()},
               {"backends", backends},
               {"site_digest", hex64(site_digest(version, *store->recent_rows()))},
+              {"overlaps", overlaps_json(version.site)},
               {"warnings", warnings}};
 }
 
@@ -94,6 +117,12 @@ std::string render_check(const json& answer, bool color) {
     return out + fmt::format("{}: a good director file: {}, {}\n", file, counted(number("ports"), "port"),
                              counted(number("workers"), "worker"));
   }
+  // Enough to see what is meant; --json has them all.
+  constexpr std::size_t lines_max = 20;
+  const json& overlaps = answer.at("overlaps");
+  for (std::size_t i = 0; i < std::min(overlaps.size(), lines_max); ++i) out += overlap_line(overlaps[i]);
+  if (overlaps.size() > lines_max)
+    out += fmt::format("and {} more overlaps\n", grouped(overlaps.size() - lines_max));
   return out + fmt::format("{}: a good site: {}, {}, {}\n", file, counted(number("services"), "service"),
                            counted(number("pools"), "pool"), counted(number("backends"), "backend"));
 }

@@ -85,18 +85,13 @@ Health health_of(const HealthView& health, const std::string& pool, const std::s
 }
 
 std::string service_target(const Service& service) {
-  const std::size_t bits = service.address.size() * 8;
-  std::string out = fmt::format("{} {}", protocol_word(service.protocol), service.address.text());
-  if (service.prefix_length != bits) out += fmt::format("/{}", service.prefix_length);
-  return out + " " + ports_text(service.ports);
+  return fmt::format("{} {} {}", protocol_word(service.protocol),
+                     prefix_text(service.address, service.prefix_length), ports_text(service.ports));
 }
 
 json service_json(const Service& service) {
-  std::string address = service.address.text();
-  if (service.prefix_length != service.address.size() * 8)
-    address += fmt::format("/{}", service.prefix_length);
   return {{"name", service.name},
-          {"address", address},
+          {"address", prefix_text(service.address, service.prefix_length)},
           {"protocol", protocol_word(service.protocol)},
           {"ports", ports_text(service.ports)},
           {"pool", service.pool},

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "guideway/address.h"
@@ -37,6 +38,13 @@ struct Prefix {
   if (error != std::errc{} || end != digits.data() + digits.size() || length > prefix_length_max(family))
     return std::nullopt;
   return static_cast<std::uint8_t>(length);
+}
+
+// "203.0.113.0/28"; a single address without a length.
+[[nodiscard]] inline std::string prefix_text(const IpAddress& address, std::uint8_t length) {
+  std::string out = address.text();
+  if (length != prefix_length_max(address.family)) out += "/" + std::to_string(length);
+  return out;
 }
 
 // Addresses that no host answers on: 0.0.0.0, 255.255.255.255, ::, and multicast.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -140,6 +141,47 @@ std::optional<ServiceCut> cut_of(const Pair& sites, std::size_t index, const Bor
   return out;
 }
 
+// Whether service `index` gets any of the packets that it asks for.
+bool gets_any(const Site& site, const ServiceTable& table, std::size_t index, const Prefixes& all) {
+  const Service& service = site.services[index];
+  const auto gets = [&](const IpAddress& address, std::uint32_t port) {
+    const ServiceMatch match =
+        table.find(address.family, address.bytes.data(), service.protocol, static_cast<std::uint16_t>(port));
+    return match.kind == ServiceMatch::Kind::service && match.service == index;
+  };
+  // Nearly every service gets the first of what it asks for.
+  if (gets(service.address, service.ports.empty() ? 1 : service.ports.front().first)) return true;
+  const Borders borders = borders_of(service, all);
+  for (const std::uint32_t port : borders.ports)
+    for (const IpAddress& address : borders.addresses)
+      if (port != ports_end && gets(address, port)) return true;
+  return false;
+}
+
+// Ports that both ask for and `winner` gets: all of them by a longer prefix, else those it names more narrowly. Empty:
+// any; nullopt: none.
+std::optional<std::vector<PortRange>> ports_won(const Service& winner, const Service& loser) {
+  static const std::vector<PortRange> any{{0, ports_end - 1}};
+  const auto ports_of = [](const Service& service) -> const std::vector<PortRange>& {
+    return service.ports.empty() ? any : service.ports;
+  };
+  const auto width = [](const Service& service, const PortRange& range) {
+    return service.ports.empty() ? 2 : range.first == range.last ? 0 : 1;
+  };
+  std::vector<PortRange> out;
+  for (const PortRange& mine : ports_of(winner)) {
+    for (const PortRange& its : ports_of(loser)) {
+      const PortRange shared{std::max(mine.first, its.first), std::min(mine.last, its.last)};
+      if (shared.first > shared.last) continue;
+      if (winner.prefix_length > loser.prefix_length || width(winner, mine) < width(loser, its))
+        out.push_back(shared);
+    }
+  }
+  if (out.empty()) return std::nullopt;
+  if (out == any) out.clear();
+  return out;
+}
+
 bool has_connections(const Pool* pool) {
   return pool != nullptr && std::any_of(pool->backends.begin(), pool->backends.end(),
                                         [](const Backend& b) { return b.state != BackendState::disabled; });
@@ -152,6 +194,31 @@ ServiceTable service_table(const Site& site) {
   rules.reserve(site.services.size());
   for (std::size_t i = 0; i < site.services.size(); ++i) rules.push_back(rule_of(site.services[i], i));
   return ServiceTable::build(rules);
+}
+
+std::vector<ServiceOverlap> service_overlaps(const Site& site) {
+  Prefixes all;
+  for (const Service& service : site.services) all.add(service);
+  std::vector<ServiceOverlap> out;
+  for (const Service& loser : site.services) {
+    all.overlapping(loser, [&](const Service& winner) {
+      if (&winner == &loser || winner.prefix_length < loser.prefix_length) return;
+      if (auto ports = ports_won(winner, loser))
+        out.push_back({winner.name, loser.name, winner.address, winner.prefix_length, winner.protocol,
+                       std::move(*ports)});
+    });
+  }
+  return out;
+}
+
+std::vector<std::string> hidden_services(const Site& site) {
+  Prefixes all;
+  for (const Service& service : site.services) all.add(service);
+  const ServiceTable table = service_table(site);
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < site.services.size(); ++i)
+    if (!gets_any(site, table, i, all)) out.push_back(site.services[i].name);
+  return out;
 }
 
 std::string ports_text(const std::vector<PortRange>& ports) {

@@ -14,6 +14,7 @@
 #include "state/prefix.h"
 #include "state/quantity.h"
 #include "state/range.h"
+#include "state/service_cover.h"
 #include "state/site_file.h"
 #include "state/words.h"
 #include "tables/members.h"
@@ -388,6 +389,11 @@ std::vector<std::string> warnings_of(const Site& site) {
                       "write the same in both",
                       service.name, first->second->name, service.address.text()));
   }
+  for (const std::string& name : hidden_services(site))
+    out.push_back(fmt::format(
+        "service \"{}\" gets no packet: other services take all that it asks for (`guideway check` "
+        "tells which); change or remove it",
+        name));
   if (site.services.empty()) out.emplace_back("no services: nothing would be served");
   bool seedless = false;
   for (const Pool& pool : site.pools) {

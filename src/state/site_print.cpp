@@ -134,9 +134,7 @@ void print(Lines& lines, const Service& service) {
   const Service standard;
   lines.raw("\n[[service]]\n");
   lines.add("name", toml_string(service.name));
-  lines.add("address", service.prefix_length == prefix_length_max(service.address.family)
-                           ? toml_string(service.address.text())
-                           : fmt::format("\"{}/{}\"", service.address.text(), service.prefix_length));
+  lines.add("address", toml_string(prefix_text(service.address, service.prefix_length)));
   lines.add("protocol", toml_string(protocol_word(service.protocol)));
   lines.add("ports", toml_ports(service.ports));
   lines.add("pool", toml_string(service.pool));

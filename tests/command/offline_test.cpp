@@ -90,6 +90,21 @@ TEST_F(OfflineTest, CheckAnswersWithWhatItFound) {
   ASSERT_TRUE(good) << good.error().text();
   EXPECT_EQ((*good)["backends"], 3);
   EXPECT_EQ(text_of("check site.toml", *good), "site.toml: a good site: 1 service, 1 pool, 3 backends\n");
+  EXPECT_EQ((*good)["overlaps"], json::array());
+  Site overlapping = site;
+  overlapping.services.push_back(site.services.front());
+  overlapping.services.back().name = "wide";
+  overlapping.services.back().ports.clear();
+  const auto told = ask(**context, "check site.toml", print_site(overlapping));
+  ASSERT_TRUE(told) << told.error().text();
+  EXPECT_EQ((*told)["overlaps"], json::array({json{{"service", "www"},
+                                                   {"over", "wide"},
+                                                   {"address", "203.0.113.10"},
+                                                   {"protocol", "tcp"},
+                                                   {"ports", "80,443"}}}));
+  EXPECT_NE(
+      text_of("check site.toml", *told).find("tcp 203.0.113.10 port 80,443: \"www\" wins over \"wide\"\n"),
+      std::string::npos);
   Site unseeded = site;
   unseeded.hash_seed.reset();
   const auto warned = ask(**context, "check site.toml", print_site(unseeded));

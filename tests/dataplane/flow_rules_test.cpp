@@ -1,6 +1,8 @@
 // Which hops a packet gets, and what the flow table learns from it (design sections 2, 3 and 5).
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "tests/dataplane/director_for_tests.h"
 
 namespace guideway::testing {
@@ -138,6 +140,38 @@ TEST_F(FlowRules, ADownBackendKeepsTcpAndLosesUdp) {
   EXPECT_EQ(send_udp(), Hops({1, 2, 0}));
   backend(0).keeps_udp = true;
   EXPECT_EQ(send_udp(), Hops({1, 2, 0}));  // the flow moved and stays
+}
+
+// Ten times the table's size, from everywhere; the flows in it go on where they were, though the rows have changed.
+TEST_F(FlowRules, AFloodOfSynsHarmsNoEstablishedFlow) {
+  DirectorForTests flooded(Family::ipv4, 1024);
+  constexpr std::uint16_t flows = 400;
+  const auto packet = [](std::uint16_t port, std::uint8_t flags) {
+    return frame(ip({}, tcp({.source_port = port, .flags = flags})));
+  };
+  for (std::uint16_t port = 1; port <= flows; ++port) {
+    flooded.run(packet(port, tcp_syn));
+    flooded.run(packet(port, tcp_ack));
+  }
+  flooded.pool.rows.assign(251, Row{{3, 0, no_member}, 1});
+  std::mt19937 random(11);
+  std::vector<Bytes> burst;
+  for (std::size_t n = 0; n < 10 * 1024; ++n) {
+    Ip header;
+    const std::uint32_t source = 0x0a000000U | (static_cast<std::uint32_t>(random()) & 0xffffffU);
+    net::store_be32(header.source.bytes.data(), source);
+    burst.push_back(
+        frame(ip(header, tcp({.source_port = static_cast<std::uint16_t>(random()), .flags = tcp_syn}))));
+    if (burst.size() < burst_max) continue;
+    for (const Outcome& outcome : flooded.run(burst))
+      ASSERT_EQ(outcome.verdict, Verdict::forward) << "full is no drop";
+    burst.clear();
+    ++flooded.now_ms;
+  }
+  for (std::uint16_t port = 1; port <= flows; ++port) {
+    EXPECT_EQ(hops(flooded.run(packet(port, tcp_ack))), (Hops{0, 3}))
+        << "flow " << port << " has lost its backend";
+  }
 }
 
 TEST_F(FlowRules, TimeoutsOfTheClasses) {

@@ -3,6 +3,7 @@
 
 #include "net/icmp.h"
 #include "tests/dataplane/director_for_tests.h"
+#include "tests/dataplane/fragments_for_tests.h"
 
 namespace guideway::testing {
 namespace {
@@ -217,6 +218,23 @@ TEST(Echo, AnsweredForEveryId) {
   }
 }
 
+// The tags that the request came with are those of another link; the answer has the port's own.
+TEST(Echo, TheAnswerHasThePortsTag) {
+  for (const std::uint16_t vlan : {std::uint16_t{0}, std::uint16_t{42}}) {
+    DirectorForTests director;
+    director.ports.ports[DirectorForTests::wan].vlan = vlan;
+    const Ip asked = pinging(Family::ipv4);
+    const Bytes ping = ip(asked, icmp_message(Family::ipv4, 8, 0, 1, {'x'}, asked));
+    Link link{.tags = {{0x88a8, 7}, {0x8100, 8}}};
+    const Outcome outcome = director.run(frame(ping, link));
+    ASSERT_EQ(name(outcome.verdict), "answer");
+    const Bytes expected = vlan == 0 ? from_hex("0800 4500") : from_hex("8100 002a 0800 4500");
+    EXPECT_EQ(Bytes(outcome.frame.begin() + 12,
+                    outcome.frame.begin() + 12 + static_cast<std::ptrdiff_t>(expected.size())),
+              expected);
+  }
+}
+
 TEST(Echo, PolicyOfTheAddress) {
   const Ip asked = pinging(Family::ipv4);
   const Bytes ping = frame(ip(asked, icmp_message(Family::ipv4, 8, 0, 1, {}, asked)));
@@ -337,6 +355,28 @@ TEST(TooBig, NotWhereItMayNotBeSaid) {
   Ip nobody;
   nobody.source = address("224.0.0.5");
   EXPECT_EQ(director.run(frame(ip(nobody, tcp({.payload = Bytes(900)})))).verdict, Verdict::drop_too_big);
+}
+
+// The sender was told, if at all, by the first fragment; what a later one lacks is the ports that say whose it is.
+TEST(TooBig, NeverAboutALaterFragment) {
+  for (const Family family : {Family::ipv4, Family::ipv6}) {
+    DirectorForTests director;
+    director.ports.ports[DirectorForTests::lan].mtu = 1400;
+    director.pool.too_big = TooBig::drop;
+    Ip header = family == Family::ipv4 ? Ip{} : ipv6();
+    header.id = 77;
+    const Bytes segment = tcp({.payload = Bytes(2000)});
+    Bytes first = fragment(header, segment, 0, 400), later = fragment(header, segment, 400, segment.size());
+    if (family == Family::ipv4) {
+      for (Bytes* packet : {&first, &later}) {
+        (*packet)[6] |= 0x40;  // DF
+        fix_ipv4_checksum(*packet);
+      }
+    }
+    EXPECT_EQ(name(director.run(frame(first)).verdict), "forward");
+    EXPECT_EQ(name(director.run(frame(later)).verdict), "too_big");
+    EXPECT_EQ(director.count(Verdict::answer), 0U);
+  }
 }
 
 // Below 1,280 no IPv6 host goes, so saying so would help nobody; IPv4 has no such floor.

@@ -107,6 +107,8 @@ std::vector<VerdictCase> ip_cases() {
       {"no such port, unmatched = kernel", frame(ip({}, tcp({.destination_port = 81}))), Verdict::kernel},
       {"no such port, unmatched = drop", frame(ip({}, tcp({.destination_port = 81}))),
        Verdict::drop_unmatched, drop_unmatched},
+      {"no such protocol, unmatched = kernel", frame(ip(with([](Ip& h) { h.protocol = 132; }), tcp())),
+       Verdict::kernel},
       {"no such protocol, unmatched = drop", frame(ip(with([](Ip& h) { h.protocol = 132; }), tcp())),
        Verdict::drop_unmatched, drop_unmatched},
       {"a port of the other protocol", frame(ip(udp_header(), udp({.destination_port = 80}))),

@@ -11,14 +11,16 @@
 
 #include "forwarding_director.h"
 #include "running_eal.h"
+#include "tests/dataplane/fragments_for_tests.h"
 
 namespace guideway {
 namespace {
 
 using namespace std::chrono_literals;
+namespace packets = guideway::testing;
 
 // A director of two ring ports, `in` and `out`; the test holds the rings' other ends.
-class Forwarding : public testing::TestWithParam<std::uint16_t> {
+class Forwarding : public ::testing::TestWithParam<std::uint16_t> {
  protected:
   void SetUp() override {
     if (!eal_runs()) GTEST_SKIP() << "skipped: the EAL does not start here";
@@ -192,8 +194,96 @@ TEST_P(Forwarding, AFrameForAnotherMacIsDropped) {
   EXPECT_EQ(director_->counted(Verdict::drop_other_mac), 1U);
 }
 
+// One service over two backends, of which the first has the rows, or the second.
+std::shared_ptr<const Snapshot> two_backends(NextHopIndex next_hop, MemberIndex owner) {
+  auto out = std::make_shared<Snapshot>(*one_backend(next_hop, 1));
+  auto pool = std::make_shared<SnapshotPool>(*out->pools[0]);
+  pool->backends.push_back({ipv4({10, 0, 1, 12}), BackendId{2}, next_hop});
+  for (Row& row : pool->rows) row.hop = {owner, no_member, no_member};
+  out->services[0].pool = pool.get();
+  out->backends = {{}, {pool.get(), 0}, {pool.get(), 1}};
+  out->pools[0] = std::move(pool);
+  return out;
+}
+
+// The last byte of the outer destination.
+std::vector<int> backends_of(const std::vector<std::vector<std::uint8_t>>& frames) {
+  std::vector<int> out;
+  for (const auto& frame : frames) out.push_back(frame[33]);
+  return out;
+}
+
+// RSS spreads a flow by its ports; its fragments and the errors about it have none, and may come to the other worker.
+TEST_P(Forwarding, WhatComesToTheOtherWorkerGoesWhereItsFlowGoes) {
+  const auto last = static_cast<unsigned>(GetParam() - 1);
+  const packets::Link link{.destination = director_->mac()};
+  packets::Ip header;
+  const packets::Bytes segment = packets::tcp({.payload = packets::Bytes(600)});
+  const auto fragments_of = [&](std::uint16_t id) {
+    header.id = id;
+    return std::vector{packets::frame(packets::fragment(header, segment, 0, 400), link),
+                       packets::frame(packets::fragment(header, segment, 400, segment.size()), link)};
+  };
+  director_->publisher().publish(two_backends(director_->next_hop(), 0));
+  ASSERT_TRUE(director_->workers().start());
+  ASSERT_TRUE(offer(syn(director_->mac(), 40000), 0));
+  ASSERT_EQ(backends_of(wait_for(1)), std::vector{11});
+  director_->publisher().publish(two_backends(director_->next_hop(), 1));
+  ASSERT_TRUE(offer(syn(director_->mac(), 40001), last));
+  ASSERT_EQ(backends_of(wait_for(1)), std::vector{12}) << "the rows have moved";
+
+  packets::Ip from_service = header, to_service = header;
+  std::swap(from_service.source, from_service.destination);
+  packets::Bytes error = packets::from_hex("0304 0000 0000 0500");
+  packets::append(error,
+                  packets::ip(from_service, packets::tcp({.source_port = 80, .destination_port = 40000})));
+  net::store(error.data() + 2, net::ChecksumSum{}.add(error).checksum());
+  to_service.protocol = net::protocol_icmp;
+  ASSERT_TRUE(offer(packets::frame(packets::ip(to_service, error), link), last));
+  EXPECT_EQ(backends_of(wait_for(1)), std::vector{11}) << "an error about the flow";
+
+  const auto in_order = fragments_of(7);
+  ASSERT_TRUE(offer(in_order[0], last));
+  EXPECT_EQ(backends_of(wait_for(1)), std::vector{11}) << "a first fragment of the flow";
+  ASSERT_TRUE(offer(in_order[1], 0));
+  EXPECT_EQ(backends_of(wait_for(1)), std::vector{11}) << "the later one, elsewhere";
+
+  const auto swapped = fragments_of(8);
+  ASSERT_TRUE(offer(swapped[1], 0));
+  for (const auto end = std::chrono::steady_clock::now() + 10s;
+       director_->counted(Verdict::held) < 1 && std::chrono::steady_clock::now() < end;)
+    std::this_thread::sleep_for(1ms);
+  ASSERT_TRUE(offer(swapped[0], last));
+  EXPECT_EQ(backends_of(wait_for(2)), (std::vector{11, 11})) << "a later one that came early";
+  director_->workers().stop();
+  EXPECT_EQ(director_->counted(Verdict::forward), 7U);
+  EXPECT_EQ(director_->all_verdicts(), director_->packets_in());
+}
+
+TEST_P(Forwarding, EveryWorkerPurgesItsOwnTable) {
+  ASSERT_TRUE(director_->workers().start());
+  constexpr std::uint16_t flows = 200;
+  for (std::uint16_t flow = 0; flow < flows; ++flow)
+    ASSERT_TRUE(offer(syn(director_->mac(), static_cast<std::uint16_t>(1024 + flow)), flow % GetParam()));
+  ASSERT_EQ(wait_for(flows).size(), flows);
+  Workers& workers = director_->workers();
+  const auto purged = [&](const FlowPurgeOrder& order) {
+    std::uint64_t removed = 0;
+    for (std::size_t i = 0; i < workers.size(); ++i) workers.purge(i).ask(order);
+    for (std::size_t i = 0; i < workers.size(); ++i) {
+      while (!workers.purge(i).idle()) std::this_thread::sleep_for(100us);
+      removed += workers.purge(i).removed();
+    }
+    return removed;
+  };
+  EXPECT_EQ(purged({BackendId{2}, std::nullopt}), 0U) << "of another backend";
+  EXPECT_EQ(purged({BackendId{1}, std::nullopt}), flows);
+  EXPECT_EQ(purged({BackendId{1}, std::nullopt}), 0U);
+  workers.stop();
+}
+
 // One queue for two workers (those without one send through the owner), and a queue each.
-INSTANTIATE_TEST_SUITE_P(Queues, Forwarding, testing::Values(std::uint16_t{1}, std::uint16_t{2}),
+INSTANTIATE_TEST_SUITE_P(Queues, Forwarding, ::testing::Values(std::uint16_t{1}, std::uint16_t{2}),
                          [](const auto& one) { return fmt::format("queues{}", one.param); });
 
 }  // namespace

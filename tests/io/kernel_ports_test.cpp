@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // Two veth pairs for all tests: wan (MTU 1500) and lan (MTU 1600); the tests hold their far ends.
-class KernelPorts : public testing::Test {
+class KernelPorts : public ::testing::Test {
  protected:
   static bool prepare() {
     static const bool ready =

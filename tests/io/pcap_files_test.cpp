@@ -19,9 +19,9 @@ std::string capture(char link_type) {
 }
 
 // A directory with captures of all kinds, which goes with the test.
-class PcapFiles : public testing::Test {
+class PcapFiles : public ::testing::Test {
  protected:
-  PcapFiles() : home_(testing::TempDir() + fmt::format("gw-pcap-{}", getpid())) {
+  PcapFiles() : home_(::testing::TempDir() + fmt::format("gw-pcap-{}", getpid())) {
     std::filesystem::create_directory(home_);
     write("good.pcap", capture(1));
     write("other.pcap", capture(1));

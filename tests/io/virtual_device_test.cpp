@@ -13,7 +13,7 @@ struct Arguments {
   std::vector<VirtualDevice> expected;
 };
 
-class DeviceArguments : public testing::TestWithParam<Arguments> {};
+class DeviceArguments : public ::testing::TestWithParam<Arguments> {};
 
 TEST_P(DeviceArguments, AreWhatTheDriversTake) {
   const auto device = parse_device(GetParam().text);
@@ -28,7 +28,7 @@ TEST_P(DeviceArguments, AreWhatTheDriversTake) {
 
 INSTANTIATE_TEST_SUITE_P(
     Devices, DeviceArguments,
-    testing::Values(
+    ::testing::Values(
         Arguments{"one queue, ordinary MTU",
                   "af_packet:eth1",
                   {0, 1, 1500, ""},

@@ -1,5 +1,6 @@
 #include "tables/algorithms/glb_rows.h"
 
+#include <fmt/format.h>
 #include <sodium/crypto_shorthash_siphash24.h>
 
 #include <algorithm>
@@ -61,6 +62,9 @@ SipKey sip_key(std::uint64_t seed) {
   }
   return key;
 }
+
+// About ten seconds of hashing.
+constexpr std::uint64_t scores_max = std::uint64_t{1} << 28;
 
 class GlbPlacement final : public Placement {
  public:
@@ -136,6 +140,14 @@ constexpr Algorithm algorithm::glb_rows{
               nodes, static_cast<double>(GlbPlacement::row_count(options)) / static_cast<double>(nodes));
         },
     .build = [](PlacementRequest request) -> Result<PlacementPtr> {
+      const std::uint64_t rows = GlbPlacement::row_count(request.options);
+      if (rows * request.nodes.size() > scores_max) {
+        return fail(
+            ErrorKind::invalid,
+            fmt::format("glb-rows scores every node in every row: {} of them in {} rows take too long",
+                        request.nodes.size(), rows),
+            {}, fmt::format("use {} nodes at most, or fewer rows", scores_max / rows));
+      }
       return std::make_unique<GlbPlacement>(std::move(request));
     }};
 

@@ -101,6 +101,16 @@ TEST(Rows, MoreBackendsThanRowsSaysWhoGetsNone) {
   EXPECT_TRUE(nodes_without_rows(*place(*find_algorithm("ring").value(), equal_nodes(3)).value()).empty());
 }
 
+TEST(GlbRows, RefusesATableThatTakesTooLongBeforeItBegins) {
+  const Algorithm& glb = *find_algorithm("glb-rows").value();
+  const auto refused = place(glb, equal_nodes(4097));
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_NE(refused.error().text().find("4097 of them in 65536 rows take too long"), std::string::npos)
+      << refused.error().text();
+  EXPECT_EQ(refused.error().next, "use 4096 nodes at most, or fewer rows");
+  EXPECT_TRUE(place(glb, equal_nodes(4097), {.rows = 257}).has_value());
+}
+
 TEST(Rows, AWrongNumberOfThemIsRefused) {
   for (const char* name : {"maglev", "guideway"}) {
     const auto refused = place(*find_algorithm(name).value(), equal_nodes(3), {.rows = 65536});

@@ -52,6 +52,18 @@ def nothing_lost(director, lab, before, backends):
     return delta
 
 
+def every_packet_counted(director):
+    """Packets in = the sum of the verdicts; asked until no worker is in the middle of a burst."""
+    def balanced():
+        stats = director.json("stats")
+        seen.update(packets_in=stats["packets_in"], verdicts=sum(
+            entry["packets"] for kind in ("verdicts", "drops") for entry in stats[kind].values()))
+        return seen["packets_in"] == seen["verdicts"]
+
+    seen = {}
+    until(balanced, what=lambda: f"packets in = sum of the verdicts: {seen}")
+
+
 def counts(director, lab, backends):
     stats = director.json("stats")
     agents = [lab.agent(name).counters() for name in backends]

@@ -4,6 +4,7 @@ import os
 import pytest
 
 import ending
+from checks import every_packet_counted
 from lab import BUILD, Lab
 from namespaces import RUN_ROOT, process_start
 
@@ -52,7 +53,11 @@ def new_director(lab, tmp_path):
     yield start
     for made in started:
         ended = made.process is None or not made.process.alive()
-        made.stop()
+        try:
+            if not ended:
+                every_packet_counted(made)
+        finally:
+            made.stop()
         code = made.process.child.poll() if made.process is not None else 0
         print(f"guidewayd ended with {code}\n" + made.log()[-6000:])  # shown when the test fails
         assert not ended or made.killed, "guidewayd ended on its own"

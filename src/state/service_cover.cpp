@@ -212,12 +212,23 @@ std::vector<ServiceOverlap> service_overlaps(const Site& site) {
 }
 
 std::vector<std::string> hidden_services(const Site& site) {
+  // Single ports of the longest prefixes are nobody else's. Where there is nothing but those, as in most large sites,
+  // no table is made: every plan asks.
+  std::map<Family, std::uint8_t> longest;
+  for (const Service& service : site.services)
+    longest[service.address.family] = std::max(longest[service.address.family], service.prefix_length);
+  const auto is_safe = [&](const Service& service) {
+    return service.prefix_length == longest[service.address.family] && !service.ports.empty() &&
+           std::all_of(service.ports.begin(), service.ports.end(),
+                       [](const PortRange& range) { return range.first == range.last; });
+  };
+  if (std::all_of(site.services.begin(), site.services.end(), is_safe)) return {};
   Prefixes all;
   for (const Service& service : site.services) all.add(service);
   const ServiceTable table = service_table(site);
   std::vector<std::string> out;
   for (std::size_t i = 0; i < site.services.size(); ++i)
-    if (!gets_any(site, table, i, all)) out.push_back(site.services[i].name);
+    if (!is_safe(site.services[i]) && !gets_any(site, table, i, all)) out.push_back(site.services[i].name);
   return out;
 }
 

@@ -17,6 +17,7 @@ namespace guideway {
 namespace {
 
 constexpr std::string_view version_prefix = "site-", version_suffix = ".toml";
+constexpr std::string_view highest_prefix = "highest-epoch-";  // an empty file, renamed with every version
 constexpr std::string_view seating_prefix = "seating-", unfinished_suffix = ".tmp";
 constexpr std::size_t epoch_digits = 20;  // so that names sort by epoch
 
@@ -25,13 +26,16 @@ using SeatingHashes = std::map<std::string, std::string>;  // pool -> hash
 std::string version_name(Epoch epoch) {
   return fmt::format("{}{:0{}}{}", version_prefix, to_index(epoch), epoch_digits, version_suffix);
 }
+std::string highest_name(Epoch epoch) {
+  return fmt::format("{}{:0{}}", highest_prefix, to_index(epoch), epoch_digits);
+}
 std::string seating_name(const std::string& hash) { return fmt::format("{}{}", seating_prefix, hash); }
 
-std::optional<Epoch> epoch_in(std::string_view name) {
-  if (name.size() != version_prefix.size() + epoch_digits + version_suffix.size() ||
-      !name.starts_with(version_prefix) || !name.ends_with(version_suffix))
+std::optional<Epoch> epoch_in(std::string_view name, std::string_view prefix, std::string_view suffix) {
+  if (name.size() != prefix.size() + epoch_digits + suffix.size() || !name.starts_with(prefix) ||
+      !name.ends_with(suffix))
     return std::nullopt;
-  const char* begin = name.data() + version_prefix.size();
+  const char* begin = name.data() + prefix.size();
   std::uint64_t epoch = 0;
   const auto [end, error] = std::from_chars(begin, begin + epoch_digits, epoch);
   if (error != std::errc{} || end != begin + epoch_digits) return std::nullopt;
@@ -40,7 +44,8 @@ std::optional<Epoch> epoch_in(std::string_view name) {
 
 bool is_unfinished(std::string_view name) {
   return name.ends_with(unfinished_suffix) &&
-         (name.starts_with(version_prefix) || name.starts_with(seating_prefix));
+         (name.starts_with(version_prefix) || name.starts_with(seating_prefix) ||
+          name.starts_with(highest_prefix));
 }
 
 }  // namespace
@@ -50,6 +55,7 @@ struct Journal::Impl {
   // The versions on disk; nullopt where the file is damaged (then no seating is cleaned away).
   std::map<Epoch, std::optional<SeatingHashes>> versions;
   std::set<std::string> seatings_on_disk;  // hashes
+  std::set<Epoch> marks;                   // of the highest epoch: one, but for a crash at the wrong moment
   // Seatings that this process has read or written, so that the file is known to be good.
   std::map<std::string, std::weak_ptr<const Seating>> known;
   std::map<std::string, std::pair<std::shared_ptr<const Seating>, std::string>>
@@ -61,7 +67,9 @@ struct Journal::Impl {
     for (const std::string& name : *names) {
       if (is_unfinished(name)) {
         if (auto removed = disk->remove(name); !removed) return removed;
-      } else if (auto epoch = epoch_in(name)) {
+      } else if (auto mark = epoch_in(name, highest_prefix, "")) {
+        marks.insert(*mark);
+      } else if (auto epoch = epoch_in(name, version_prefix, version_suffix)) {
         auto bytes = disk->read(name);
         auto hashes = bytes ? seatings_in(*bytes, name) : tl::unexpected(bytes.error());
         versions.emplace(*epoch, hashes ? std::optional(std::move(*hashes)) : std::nullopt);
@@ -160,27 +168,64 @@ struct Journal::Impl {
     return hashes;
   }
 
+  [[nodiscard]] Epoch highest() const {
+    const Epoch version = versions.empty() ? Epoch{0} : versions.rbegin()->first;
+    return marks.empty() ? version : std::max(version, *marks.rbegin());
+  }
+
+  // Before the version itself, and made durable with its name.
+  Result<void> mark_highest(Epoch epoch) {
+    const std::string name = highest_name(epoch);
+    const auto old = marks.empty() ? std::nullopt : std::optional(*marks.rbegin());
+    marks.insert(epoch);
+    auto done = old ? disk->rename(highest_name(*old), name) : put(name, {});
+    if (!done && old) done = put(name, {});  // somebody took it away
+    if (!done) {
+      marks.erase(epoch);
+    } else if (old) {
+      marks.erase(*old);
+    }
+    return done;
+  }
+
   Result<void> store(const SiteVersion& version) {
-    if (!versions.empty() && version.epoch <= versions.rbegin()->first)
+    if (version.epoch <= highest())
       return fail(ErrorKind::internal,
-                  fmt::format("epoch {} is not above {}, the newest in the journal", to_index(version.epoch),
-                              to_index(versions.rbegin()->first)),
+                  fmt::format("epoch {} is not above {}, the highest of the journal", to_index(version.epoch),
+                              to_index(highest())),
                   disk->place(""), "restart guidewayd");
     bool written = false;
     auto hashes = put_seatings(version, written);
     if (!hashes) return tl::unexpected(std::move(hashes.error()));
     if (written)
       if (auto synced = disk->sync_names(); !synced) return synced;
+    if (auto marked = mark_highest(version.epoch); !marked) return marked;
+    // What is remembered of it is allocated before it is on disk, so that nothing can fail after that.
+    auto remembered = std::optional(*hashes);
+    struct Place {
+      decltype(Impl::versions)& versions;
+      decltype(Impl::versions)::iterator at;
+      bool kept = false;
+      ~Place() {
+        if (!kept) versions.erase(at);
+      }
+    } place{versions, versions.emplace(version.epoch, std::nullopt).first};
     const std::string name = version_name(version.epoch);
     auto done = put(name, version_bytes({version.epoch, *hashes, version.site}));
     if (!done) return done;
-    if (auto synced = disk->sync_names(); !synced) {
+    done = disk->sync_names();
+    if (!done) {
       (void)disk->remove(name);  // the change is refused, so it must not be there after a restart either
-      return synced;
+      return done;
     }
-    versions.emplace(version.epoch, *hashes);
-    newest_hashes(version, *hashes);
-    clean();
+    place.at->second.swap(remembered);
+    place.kept = true;
+    try {
+      newest_hashes(version, *hashes);
+      clean();
+    } catch (const std::exception&) {  // they save time and space, and the next version makes up for it
+      newest.clear();
+    }
     return {};
   }
 
@@ -190,6 +235,7 @@ struct Journal::Impl {
       if (!disk->remove(version_name(versions.begin()->first))) return;
       versions.erase(versions.begin());
     }
+    while (marks.size() > 1 && disk->remove(highest_name(*marks.begin()))) marks.erase(marks.begin());
     std::set<std::string> used;
     for (const auto& [epoch, hashes] : versions) {
       if (!hashes) return;
@@ -235,6 +281,8 @@ Result<std::optional<SiteVersion>> Journal::load_previous() const {
   if (!version) return tl::unexpected(impl_->with_advice(std::move(version.error()), epoch));
   return std::move(*version);
 }
+
+Epoch Journal::highest() const { return impl_->highest(); }
 
 Result<void> Journal::store(const SiteVersion& version) { return impl_->store(version); }
 

@@ -3,6 +3,8 @@
 // fsynced
 //       and renamed; the newest good one is read at start, the one before serves `undo`.
 // Why:  kill -9 or a power cut at any moment leaves the old version or the new one, never half of one.
+//       An epoch is never given twice, as directors and clients compare by it: the highest one stands beside the versions
+//       (in a file's name), whatever somebody takes away of them by hand.
 // Cost: a drain writes one small file; a seating is written once and shared by the versions that have it.
 // Errors: a directory that another daemon holds (lock file), a damaged file (named, with what to do).
 #pragma once
@@ -32,7 +34,9 @@ class Journal {
   [[nodiscard]] Result<std::optional<SiteVersion>> load() const;
   // The version before the newest one (for undo).
   [[nodiscard]] Result<std::optional<SiteVersion>> load_previous() const;
-  // Durable when it returns; on an error the stored version is the old one.
+  // Of every version that was ever begun to be stored here; 0: none. The next one is above it.
+  [[nodiscard]] Epoch highest() const;
+  // Its epoch is above highest(). Durable when it returns; on an error the stored version is the old one.
   [[nodiscard]] Result<void> store(const SiteVersion& version);
 
  private:

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "state/plan_sentences.h"
 #include "state/seatings.h"
 #include "state/site_file.h"
@@ -14,10 +16,12 @@ Error force_wanted(const Plan& plan) {
       ErrorKind::refused, fmt::format("{}", fmt::join(breaks_of(plan), "; ")), {}, instead_of_force(plan)};
 }
 
-// Epoch 1 of a journal that has no version yet.
-Result<SiteVersion> first_version(const std::optional<Site>& seed, const Seatings& imported) {
+Epoch above(Epoch epoch) { return Epoch{to_index(epoch) + 1}; }
+
+// Of a journal that has no version: epoch 1, but where somebody has taken its versions away.
+Result<SiteVersion> first_version(const std::optional<Site>& seed, const Seatings& imported, Epoch highest) {
   SiteVersion version;
-  version.epoch = Epoch{1};
+  version.epoch = above(highest);
   if (seed) version.site = *seed;
   if (auto checked = check_site(version.site); !checked) return tl::unexpected(std::move(checked.error()));
   auto seatings = dealt_seatings(SiteVersion{}, version.site);
@@ -41,7 +45,14 @@ Store::Store(std::optional<Journal> journal, SiteVersion version, std::optional<
     : journal_(std::move(journal)),
       view_{std::make_shared<const SiteVersion>(std::move(version)),
             previous ? std::make_shared<const SiteVersion>(std::move(*previous)) : nullptr,
-            std::make_shared<RecentRows>()} {}
+            std::make_shared<RecentRows>(), Epoch{}} {
+  find_next_epoch();
+}
+
+void Store::find_next_epoch() {
+  const Epoch highest = journal_ ? journal_->highest() : Epoch{};
+  view_.next_epoch = above(std::max(highest, view_.current->epoch));
+}
 
 Result<Store> Store::open(std::optional<Journal> journal, std::optional<Site> seed, Seatings seatings) {
   std::optional<SiteVersion> previous;
@@ -54,15 +65,20 @@ Result<Store> Store::open(std::optional<Journal> journal, std::optional<Site> se
       return Store(std::move(journal), std::move(**newest), std::move(previous));
     }
   }
-  auto version = first_version(seed, seatings);
+  const Epoch highest = journal ? journal->highest() : Epoch{};
+  auto version = first_version(seed, seatings, highest);
   if (!version) return tl::unexpected(std::move(version.error()));
   if (journal)
     if (auto stored = journal->store(*version); !stored) return tl::unexpected(std::move(stored.error()));
-  return Store(std::move(journal), std::move(*version), std::move(previous));
+  Store out(std::move(journal), std::move(*version), std::move(previous));
+  out.began_empty_ = highest == Epoch{};
+  return out;
 }
 
 Result<Plan> StoreView::plan(const Change& change, const HealthView& health, const LiveFlows& flows) const {
-  return guideway::plan(*current, health, change, *recent_rows, flows);
+  auto out = guideway::plan(*current, health, change, *recent_rows, flows);
+  if (out && !out->no_op) out->after.epoch = next_epoch;
+  return out;
 }
 
 Result<Plan> StoreView::plan_undo(const HealthView& health, const LiveFlows& flows) const {
@@ -70,7 +86,7 @@ Result<Plan> StoreView::plan_undo(const HealthView& health, const LiveFlows& flo
     return fail(ErrorKind::refused, "there is no version before this one", {},
                 "apply a file, or change the site by commands");
   SiteVersion after = *previous;
-  after.epoch = Epoch{to_index(current->epoch) + 1};
+  after.epoch = next_epoch;
   after.seatings = restored_seatings(*current, *previous);
   return compared(*current, std::move(after), health, *recent_rows, flows);
 }
@@ -81,10 +97,19 @@ Result<Plan> Store::commit(Plan plan, const CommitOptions& options) {
       return tl::unexpected(std::move(fresh.error()));
   if (plan.no_op) return plan;
   if (plan.needs_force() && !options.force) return tl::unexpected(force_wanted(plan));
-  if (journal_)
-    if (auto stored = journal_->store(plan.after); !stored) return tl::unexpected(std::move(stored.error()));
+  // Whatever can fail comes before the journal, which cannot be taken back.
+  auto next = std::make_shared<const SiteVersion>(plan.after);
+  if (journal_) {
+    // An epoch that was begun to be stored is used up.
+    struct UsesUp {
+      Store& store;
+      ~UsesUp() { store.find_next_epoch(); }
+    } uses_up{*this};
+    if (auto stored = journal_->store(*next); !stored) return tl::unexpected(std::move(stored.error()));
+  }
   view_.previous = std::move(view_.current);
-  view_.current = std::make_shared<const SiteVersion>(plan.after);
+  view_.current = std::move(next);
+  find_next_epoch();
   return plan;
 }
 

@@ -23,6 +23,7 @@ struct CommitOptions {
 struct StoreView {
   std::shared_ptr<const SiteVersion> current, previous;  // previous: what undo goes back to; may be null
   std::shared_ptr<RecentRows> recent_rows;
+  Epoch next_epoch{};  // above every one that was ever given
 
   [[nodiscard]] Result<Plan> plan(const Change& change, const HealthView& health,
                                   const LiveFlows& flows = {}) const;
@@ -37,6 +38,8 @@ class Store {
   [[nodiscard]] static Result<Store> open(std::optional<Journal> journal, std::optional<Site> seed,
                                           Seatings seatings = {});
 
+  // No version was there when it was opened.
+  [[nodiscard]] bool began_empty() const { return began_empty_; }
   [[nodiscard]] const SiteVersion& current() const { return *view_.current; }
   [[nodiscard]] const StoreView& view() const { return view_; }
   [[nodiscard]] Result<Plan> plan(const Change& change, const HealthView& health,
@@ -60,7 +63,9 @@ class Store {
 
  private:
   Store(std::optional<Journal> journal, SiteVersion version, std::optional<SiteVersion> previous);
+  void find_next_epoch();
   std::optional<Journal> journal_;
+  bool began_empty_ = false;
   StoreView view_;
 };
 

@@ -34,6 +34,12 @@ std::vector<SiteVersion> chain() {
   return out;
 }
 
+// The same once more, as the store numbers it.
+SiteVersion renumbered(SiteVersion version, const Journal& journal) {
+  version.epoch = Epoch{to_index(journal.highest()) + 1};
+  return version;
+}
+
 Journal open_on(const std::shared_ptr<Platters>& platters) {
   auto journal = Journal::open(std::make_unique<SimulatedDisk>(platters));
   EXPECT_TRUE(journal) << journal.error().text();
@@ -90,8 +96,10 @@ TEST(Journal, APowerCutAfterAnyStepLeavesTheOldVersionOrTheNewOne) {
       ASSERT_TRUE(sites::same(**found, versions[index]));
       // And the journal goes on from there.
       if (index + 1 < versions.size()) {
-        ASSERT_TRUE(journal.store(versions[index + 1]));
-        ASSERT_TRUE(sites::same(**open_on(restarted).load(), versions[index + 1]));
+        const SiteVersion next = renumbered(versions[index + 1], journal);
+        ASSERT_GE(next.epoch, versions[index + 1].epoch);
+        ASSERT_TRUE(journal.store(next));
+        ASSERT_TRUE(sites::same(**open_on(restarted).load(), next));
       }
     }
   }
@@ -115,10 +123,12 @@ TEST(Journal, AStepThatFailsRefusesTheVersionAndKeepsTheOldOne) {
     // The next try goes through.
     platters->fail_only = false;
     platters->steps_until_cut = SIZE_MAX;
+    SiteVersion next = versions[1];
     if (!stored) {
-      EXPECT_TRUE(journal.store(versions[1])) << "step " << failing;
+      next = renumbered(next, journal);
+      EXPECT_TRUE(journal.store(next)) << "step " << failing;
     }
-    EXPECT_TRUE(sites::same(**open_on(platters).load(), versions[1]));
+    EXPECT_TRUE(sites::same(**open_on(platters).load(), next));
     if (!reached) break;
   }
 }
@@ -190,7 +200,8 @@ TEST(Journal, KeepsABoundedNumberOfVersionsAndTheirSeatings) {
     version = sites::after(version, SetBackendWeight{"web", "web-1", static_cast<std::uint32_t>(101 + i)});
     ASSERT_TRUE(journal.store(version));
   }
-  EXPECT_EQ(platters->files.size(), 2 * Journal::versions_kept);  // each with its own seating
+  // Each with its own seating, and the mark of the highest epoch.
+  EXPECT_EQ(platters->files.size(), 2 * Journal::versions_kept + 1);
 }
 
 TEST(Journal, SweepsUpWhatACutLeftBehind) {
@@ -210,6 +221,35 @@ TEST(Journal, AnOldEpochIsRefused) {
   Journal journal = open_on(std::make_shared<Platters>());
   ASSERT_TRUE(journal.store(first_version()));
   EXPECT_FALSE(journal.store(first_version()));
+}
+
+TEST(Journal, AnEpochIsNeverGivenTwiceWhateverIsTakenAway) {
+  const auto platters = std::make_shared<Platters>();
+  const auto versions = chain();
+  {
+    Journal journal = open_on(platters);
+    EXPECT_EQ(journal.highest(), Epoch{0});
+    for (const SiteVersion& version : versions) ASSERT_TRUE(journal.store(version));
+  }
+  // By hand: the two newest versions go.
+  const Epoch highest = versions.back().epoch;
+  for (const std::uint64_t epoch : {to_index(highest), to_index(highest) - 1})
+    ASSERT_EQ(platters->files.erase(fmt::format("site-{:020}.toml", epoch)), 1U);
+  {
+    Journal journal = open_on(platters);
+    EXPECT_TRUE(sites::same(**journal.load(), versions[versions.size() - 3]));
+    EXPECT_EQ(journal.highest(), highest);
+    EXPECT_FALSE(journal.store(versions.back())) << "it was given once";
+    ASSERT_TRUE(journal.store(renumbered(versions.back(), journal)));
+  }
+  // All of them go: what a start makes of the file of --site is above them, too.
+  std::erase_if(platters->files, [](const auto& file) { return file.first.starts_with("site-"); });
+  Journal emptied = open_on(platters);
+  EXPECT_EQ(*emptied.load(), std::nullopt);
+  EXPECT_EQ(to_index(emptied.highest()), to_index(highest) + 1);
+  // And an older version that comes back is no step back.
+  ASSERT_TRUE(emptied.store(renumbered(versions[0], emptied)));
+  EXPECT_EQ(to_index(emptied.highest()), to_index(highest) + 2);
 }
 
 TEST(JournalDirectory, ASecondDaemonIsRefusedWithTheHoldersPid) {

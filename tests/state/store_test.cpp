@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "scratch_directory.h"
+#include "simulated_disk.h"
 #include "sites.h"
 
 namespace guideway {
@@ -76,7 +77,7 @@ TEST(Store, ADrainedBackendLeavesWithoutForce) {
   Store store = in_memory(sites::site(3));
   ASSERT_TRUE(store.commit(SetBackendState{"web", "web-2", BackendState::draining}, {}, {}));
   EXPECT_FALSE(store.commit(RemoveBackend{"web", "web-2"}, {}, {})) << "nobody has counted its flows";
-  const LiveFlows none{[](const std::string&, const std::string&) { return std::uint64_t{0}; }, {}};
+  const LiveFlows none{[](const std::string&, const std::string&) { return FlowCount{}; }, {}};
   EXPECT_TRUE(store.commit(RemoveBackend{"web", "web-2"}, {}, {}, none));
 }
 
@@ -94,6 +95,42 @@ TEST(Store, UndoRestoresTheSiteAndTheSeats) {
 TEST(Store, UndoWithNothingBeforeIsRefused) {
   Store store = in_memory(sites::site(3));
   EXPECT_FALSE(store.undo({}, {}));
+}
+
+TEST(Store, AnEpochIsNeverGivenTwice) {
+  const auto platters = std::make_shared<Platters>();
+  const auto open = [&platters] {
+    return *Store::open(*Journal::open(std::make_unique<SimulatedDisk>(platters)), sites::site(3));
+  };
+  const auto drain = [](BackendState state) { return SetBackendState{"web", "web-2", state}; };
+  {
+    Store store = open();
+    EXPECT_TRUE(store.began_empty());
+    ASSERT_TRUE(store.commit(drain(BackendState::draining), {}, {}));
+    ASSERT_TRUE(store.commit(drain(BackendState::active), {}, {}));
+    ASSERT_EQ(store.undo({}, {})->after.epoch, Epoch{4});
+  }
+  // Somebody takes the newest versions away; what was epoch 3 and 4 must not be something else now.
+  for (const std::uint64_t epoch : {3, 4})
+    ASSERT_EQ(platters->files.erase(fmt::format("site-{:020}.toml", epoch)), 1U);
+  {
+    Store store = open();
+    EXPECT_FALSE(store.began_empty());
+    EXPECT_EQ(store.current().epoch, Epoch{2});
+    EXPECT_EQ(store.plan(drain(BackendState::active), {})->after.epoch, Epoch{5});
+    EXPECT_EQ(store.commit(drain(BackendState::active), {}, {})->after.epoch, Epoch{5});
+    EXPECT_EQ(store.undo({}, {})->after.epoch, Epoch{6});
+    // A version that could not be made durable was begun.
+    platters->steps_until_cut = platters->steps + 3;
+    platters->fail_only = true;
+    ASSERT_FALSE(store.commit(drain(BackendState::active), {}, {}));
+    platters->steps_until_cut = SIZE_MAX;
+    EXPECT_GT(store.commit(drain(BackendState::active), {}, {})->after.epoch, Epoch{6});
+  }
+  std::erase_if(platters->files, [](const auto& file) { return file.first.starts_with("site-"); });
+  Store store = open();
+  EXPECT_FALSE(store.began_empty()) << "this director has served before";
+  EXPECT_GT(store.current().epoch, Epoch{7});
 }
 
 }  // namespace

@@ -107,10 +107,19 @@ Result<json> ask_files(const CommandLine& line, const Arguments& arguments) {
 
 // How many flows are left, on one line of a terminal.
 Progress progress_on_terminal() {
-  if (isatty(STDERR_FILENO) != 1) return {};
-  return [](std::uint64_t left) {
-    fmt::print(stderr, "\r{} left \033[K", counted(left, "flow"));
+  return [](const Left& left) {
+    fmt::print(stderr, "\r{}{} left{} \033[K", counted(left.flows, "flow"),
+               left.unseen.empty() ? "" : " or more", left.unseen.empty() ? "" : ": " + left.unseen);
     std::fflush(stderr);
+  };
+}
+
+// What the wait is for, once, where no line can be written over.
+Progress progress_in_a_log() {
+  return [told = false](const Left& left) mutable {
+    if (told || left.unseen.empty()) return;
+    told = true;
+    fmt::print(stderr, "waiting, since there may be flows that nobody here has counted: {}\n", left.unseen);
   };
 }
 
@@ -130,9 +139,10 @@ int drain_and_wait(const CommandLine& line, const Arguments& arguments) {
   if (!line.json)
     if (const int code = shown(); code != 0) return code;
   if (arguments.dry_run) return line.json ? print(json_text(*answer) + "\n") : 0;
-  const Progress progress = line.json ? Progress() : progress_on_terminal();
+  const bool terminal = isatty(STDERR_FILENO) == 1;
+  const Progress progress = line.json ? Progress() : terminal ? progress_on_terminal() : progress_in_a_log();
   const auto waited = wait_drained(ask, pool, arguments.at("NAME"), limit, progress);
-  if (progress) fmt::print(stderr, "\r\033[K");
+  if (progress && terminal) fmt::print(stderr, "\r\033[K");
   if (!waited) return refuse(line, waited.error());
   (*answer)["waited_ms"] = waited->count();
   if (line.json) return print(json_text(*answer) + "\n");

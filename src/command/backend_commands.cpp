@@ -63,6 +63,23 @@ std::string percent(const json& backend) {
   return rows == 0 ? "0.0 %" : fmt::format("{:.1f} %", 100.0 * backend.at("first_rows").get<double>() / rows);
 }
 
+Cell flows_left_cell(const json& backend) {
+  const auto flows = backend.at("live_flows").get<std::uint64_t>();
+  if (backend.at("unseen_flows").is_null()) return flows;
+  return to_the_right(grouped(flows) + " or more", Tone::warn);
+}
+
+// Of those that somebody wants to take out.
+std::string unseen_lines(const json& backends) {
+  std::string out;
+  for (const json& backend : backends)
+    if (backend.contains("live_flows") && !backend.at("unseen_flows").is_null())
+      out += fmt::format("{} may have flows that nobody here has counted: {}\n",
+                         backend.at("name").get<std::string>(),
+                         backend.at("unseen_flows").at("sentence").get<std::string>());
+  return out;
+}
+
 }  // namespace
 
 Result<json> list_backends(Context& context, const Arguments& arguments) {
@@ -151,15 +168,14 @@ std::string render_backends(const json& answer, bool color) {
         Cell(state, tone_of_state(state)),        Cell(health, tone_of_health(health)),
         backend.at("seats").get<std::uint64_t>(), to_the_right(percent(backend))};
     if (flows) {
-      line.push_back(backend.contains("live_flows") ? Cell(backend.at("live_flows").get<std::uint64_t>())
-                                                    : to_the_right("-"));
+      line.push_back(backend.contains("live_flows") ? flows_left_cell(backend) : to_the_right("-"));
     }
     table.add(std::move(line));
   }
   if (table.empty()) return "no backends; add one with `guideway backend add POOL NAME ADDRESS`\n";
   const bool unknown = std::any_of(backends.begin(), backends.end(),
                                    [](const json& backend) { return backend.at("health") == "unknown"; });
-  return table.text(color) + alarm_lines(answer, color) +
+  return table.text(color) + alarm_lines(answer, color) + unseen_lines(backends) +
          (unknown
               ? "health unknown: no check, or none has answered yet; counts as the pool's health.initial\n"
               : "");

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command/difference.h"
+#include "command/site_view.h"
 #include "command/text_table.h"
 #include "state/plan_sentences.h"
 
@@ -29,8 +30,9 @@ json pool_moves_json(const PoolMoves& moves) {
   for (const BackendMoves& backend : moves.backends) backends.push_back(backend_moves_json(backend));
   json drained = json::array();
   for (const DrainedFlows& left : moves.drained)
-    drained.push_back(
-        {{"name", left.backend}, {"live_flows", left.flows ? json(*left.flows) : json(nullptr)}});
+    drained.push_back({{"name", left.backend},
+                       {"live_flows", left.flows ? json(*left.flows) : json(nullptr)},
+                       {"unseen_flows", unseen_json(left.unseen)}});
   return {{"pool", moves.pool},
           {"rows", moves.rows},
           {"rows_before", moves.rows_before},
@@ -39,6 +41,7 @@ json pool_moves_json(const PoolMoves& moves) {
           {"rows_breaking", moves.rows_breaking},
           {"breaking", moves.breaking},
           {"rows_forgotten", moves.rows_forgotten},
+          {"rows_stand_in_forgotten", moves.rows_stand_in_forgotten},
           {"rows_by_table", moves.rows_by_table},
           {"ends_new_flows", moves.ends_new_flows},
           {"drained", std::move(drained)},
@@ -105,6 +108,8 @@ std::string breaking_sentences(const json& answer, bool color) {
   };
   if (any("rows_forgotten"))
     return "breaks no connection that began since the last deal; older ones: see the warning\n";
+  if (any("rows_stand_in_forgotten"))
+    return "breaks nothing, unless a backend has stood in for another: see the warning\n";
   if (any("rows_by_table")) return "breaks nothing that this director knows; see the note\n";
   if (std::any_of(pools.begin(), pools.end(), [](const json& pool) { return !pool.at("drained").empty(); }))
     return "breaks nothing: who leaves has no live flows here\n";

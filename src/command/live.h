@@ -23,7 +23,8 @@ namespace guideway {
 // Flows of a backend in the workers' tables.
 struct FlowsLeft {
   std::uint64_t open = 0;
-  std::uint64_t closing = 0;  // ended by a FIN or RST and quiet since; only their entries are left
+  std::uint64_t closing = 0;          // ended by a FIN or RST and quiet since; only their entries are left
+  std::optional<UnseenFlows> unseen;  // there may be more, in no table
 };
 struct BackendStats {
   std::string pool, backend;
@@ -37,7 +38,7 @@ struct ServiceStats {
 struct WorkerStats {
   unsigned lcore = 0;
   std::uint64_t packets_in = 0, bytes_in = 0, bursts = 0, polls_idle = 0, flows_created = 0,
-                flows_evicted = 0, host_frames = 0, host_frames_lost = 0;
+                flows_evicted = 0, flows_refused = 0, strangers = 0, host_frames = 0, host_frames_lost = 0;
 };
 
 struct StatsReport {
@@ -92,6 +93,8 @@ class Live {
   // Reads the whole tables: for draining backends, whose end somebody waits for.
   virtual FlowsLeft flows_left(const std::string& pool, const std::string& backend) = 0;
   virtual FlowTables& flow_tables() = 0;
+  // Whether the backend may have flows in no table, and why; reads no table.
+  virtual std::optional<UnseenFlows> unseen_flows(const std::string& pool, const std::string& backend) = 0;
   virtual std::chrono::seconds uptime() = 0;
   virtual std::size_t memory_bytes() = 0;
 };
@@ -100,7 +103,8 @@ class Live {
 [[nodiscard]] inline LiveFlows live_flows(Live* live) {
   if (live == nullptr) return {};
   return {[live](const std::string& pool, const std::string& backend) {
-            return live->flows_left(pool, backend).open;
+            FlowsLeft left = live->flows_left(pool, backend);
+            return FlowCount{left.open, left.unseen};
           },
           live->uptime()};
 }

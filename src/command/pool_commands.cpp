@@ -48,6 +48,22 @@ std::string joined(const json& names) {
   return out.empty() ? "none" : out;
 }
 
+// What its counts leave out is that of the backend which takes longest to be known.
+std::string flow_table_text(const json& pool) {
+  if (!pool.at("flow_table").get<bool>()) return "off";
+  std::size_t unknown = 0;
+  const json* longest = nullptr;
+  for (const json& backend : pool.at("backends")) {
+    const auto unseen = backend.find("unseen_flows");
+    if (unseen == backend.end() || unseen->is_null()) continue;
+    ++unknown;
+    if (longest == nullptr || longest->at("known_in_ms") < unseen->at("known_in_ms")) longest = &*unseen;
+  }
+  if (unknown == 0) return "on";
+  return fmt::format("on; {} may have flows in none: {}", counted(unknown, "backend"),
+                     longest->at("sentence").get<std::string>());
+}
+
 }  // namespace
 
 Result<json> list_pools(Context& context, const Arguments&) {
@@ -136,7 +152,7 @@ std::string render_pool(const json& answer, bool color) {
   for (const char* key : {"new", "established", "closing", "udp"})
     spans += fmt::format("{}{} {}", spans.empty() ? "" : ", ", key, timeouts.at(key).get<std::string>());
   list.add("timeouts", spans);
-  list.add("flow table", answer.at("flow_table").get<bool>() ? "on" : "off");
+  list.add("flow table", flow_table_text(answer));
   list.add("health check", check_text(answer.at("health")));
   list.add("services", joined(answer.at("services")));
   list.add("site digest", answer.at("site_digest").get<std::string>());

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <exception>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -37,9 +38,17 @@ Result<json> run_command(Context& context, const Arguments& arguments) {
   try {
     return command.handler(context, arguments);
   } catch (const std::exception& exception) {
-    return fail(ErrorKind::internal, std::string("the command failed inside: ") + exception.what(),
-                command.name(), "please report this; `guideway status` tells where the site stands");
+    return tl::unexpected<Error>(failed_inside(exception, command));
   }
+}
+
+Error failed_inside(const std::exception& exception, const Command& command) {
+  if (dynamic_cast<const std::bad_alloc*>(&exception) != nullptr)
+    return {
+        ErrorKind::internal, "there is no memory left for this", command.name(),
+        "free memory on this host, or ask for less at a time; `guideway status` tells where the site stands"};
+  return {ErrorKind::internal, std::string("the command failed inside: ") + exception.what(), command.name(),
+          "please report this; `guideway status` tells where the site stands"};
 }
 
 json error_json(const Error& error) {

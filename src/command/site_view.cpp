@@ -123,6 +123,14 @@ json settings_json(const Pool& pool) {
           {"health", check_json(pool.health)}};
 }
 
+json unseen_json(const std::optional<UnseenFlows>& unseen) {
+  if (!unseen) return nullptr;
+  return {{"why", unseen_names[static_cast<std::size_t>(unseen->why)]},
+          {"ago_ms", unseen->ago.count()},
+          {"known_in_ms", unseen->known_in.count()},
+          {"sentence", unseen_sentence(*unseen)}};
+}
+
 json pool_json(Context& context, const Pool& pool) {
   const SiteVersion& version = context.version();
   json out = settings_json(pool);
@@ -150,12 +158,16 @@ json backends_json(Context& context, const Pool& pool) {
                {"seats", share == shares.end() ? 0 : share->second.seats},
                {"first_rows", share == shares.end() ? 0 : share->second.first_rows},
                {"rows", pool.rows}};
+    const bool counts = context.live() != nullptr && pool.flow_table;
+    entry["unseen_flows"] =
+        unseen_json(counts ? context.live()->unseen_flows(pool.name, backend.name) : std::nullopt);
     // Counting a backend's flows walks the workers' tables, so only those are counted that somebody waits
     // for.
-    if (context.live() != nullptr && backend.state == BackendState::draining && pool.flow_table) {
+    if (counts && backend.state == BackendState::draining) {
       const FlowsLeft left = context.live()->flows_left(pool.name, backend.name);
       entry["live_flows"] = left.open;
       entry["closing_flows"] = left.closing;
+      entry["unseen_flows"] = unseen_json(left.unseen);
     }
     out.push_back(std::move(entry));
   }

@@ -29,6 +29,8 @@ struct Share {
 
 [[nodiscard]] std::string service_target(const Service& service);  // "tcp 203.0.113.10 80,443"
 [[nodiscard]] nlohmann::json service_json(const Service& service);
+// Why a backend may have flows in no table; null where it has none.
+[[nodiscard]] nlohmann::json unseen_json(const std::optional<UnseenFlows>& unseen);
 // As the site's document has them.
 [[nodiscard]] nlohmann::json settings_json(const Pool& pool);
 // Settings, who uses them and the digest; backends are told by backends_json.

@@ -68,6 +68,22 @@ json backend_counts(Context& context) {
       {"total", total}, {"active", active}, {"draining", draining}, {"disabled", disabled}, {"down", down}};
 }
 
+// Backends that may have flows in no table, and the one of them that takes longest to be known.
+json unseen_summary(Context& context) {
+  std::uint64_t backends = 0;
+  std::optional<UnseenFlows> longest;
+  for (const Pool& pool : context.version().site.pools) {
+    if (!pool.flow_table) continue;
+    for (const Backend& backend : pool.backends) {
+      const auto unseen = context.live()->unseen_flows(pool.name, backend.name);
+      if (!unseen) continue;
+      ++backends;
+      if (!longest || longest->known_in < unseen->known_in) longest = unseen;
+    }
+  }
+  return {{"backends", backends}, {"longest", unseen_json(longest)}};
+}
+
 json verdicts_json(const StatsReport& stats, bool drops) {
   json out = json::object();
   for (std::size_t i = 0; i < verdict_count; ++i) {
@@ -100,6 +116,7 @@ json backend_stats_json(const StatsReport& stats) {
     if (backend.flows_left) {
       entry["live_flows"] = backend.flows_left->open;
       entry["closing_flows"] = backend.flows_left->closing;
+      entry["unseen_flows"] = unseen_json(backend.flows_left->unseen);
     }
     out.push_back(std::move(entry));
   }
@@ -116,6 +133,8 @@ json workers_json(const StatsReport& stats) {
                    {"polls_idle", worker.polls_idle},
                    {"flows_created", worker.flows_created},
                    {"flows_evicted", worker.flows_evicted},
+                   {"flows_refused", worker.flows_refused},
+                   {"strangers", worker.strangers},
                    {"host_frames", worker.host_frames},
                    {"host_frames_lost", worker.host_frames_lost}});
   }
@@ -184,6 +203,7 @@ Result<json> show_status(Context& context, const Arguments&) {
               {"services", version.site.services.size()},
               {"pools", version.site.pools.size()},
               {"backends", backend_counts(context)},
+              {"unseen_flows", unseen_summary(context)},
               {"alarms", alarms_json(context)},
               {"metrics", context.director().metrics},
               {"ports", std::move(ports)},
@@ -212,6 +232,10 @@ std::string render_status(const json& answer, bool color) {
                                  counted(number_of(backends, "total"), "backend"),
                                  number_of(backends, "active"), number_of(backends, "draining"),
                                  number_of(backends, "disabled"), number_of(backends, "down")));
+  if (const json& unseen = answer.at("unseen_flows"); number_of(unseen, "backends") != 0)
+    list.add("flows", fmt::format("{} may have some in no flow table: {}",
+                                  counted(number_of(unseen, "backends"), "backend"),
+                                  text_of(unseen.at("longest"), "sentence")));
   const std::string metrics = text_of(answer, "metrics");
   list.add("metrics", metrics.empty() ? "off" : "http://" + metrics + "/metrics");
   return list.text(color) + alarm_lines(answer, color) + "\n" + ports_table(answer.at("ports"), color) +
@@ -235,11 +259,12 @@ std::string render_stats(const json& answer, bool color) {
   }
   out += (backends.empty() ? "no backends\n" : backends.text(color)) + "\n";
   TextTable workers({"LCORE", "PACKETS IN", "BURSTS", "IDLE POLLS", "FLOWS CREATED", "FLOWS EVICTED",
-                     "HOST'S FRAMES", "OF THEM LOST"});
+                     "FLOWS REFUSED", "STRANGERS", "HOST'S FRAMES", "OF THEM LOST"});
   for (const json& worker : answer.at("workers")) {
     workers.add({number_of(worker, "lcore"), number_of(worker, "packets_in"), number_of(worker, "bursts"),
                  number_of(worker, "polls_idle"), number_of(worker, "flows_created"),
-                 number_of(worker, "flows_evicted"),
+                 number_of(worker, "flows_evicted"), number_of(worker, "flows_refused"),
+                 number_of(worker, "strangers"),
                  number_of(worker, "host_frames") + number_of(worker, "host_frames_lost"),
                  number_of(worker, "host_frames_lost")});
   }

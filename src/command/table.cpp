@@ -160,7 +160,7 @@ std::vector<Command> backend_verbs() {
       backend_verb("drain", "send it no new flows, let the old ones go on", drain_backend,
                    "The seats of the backend are kept: `undrain` brings its rows back as they were.");
   drain.options = {
-      {"wait", Kind::flag, {}, "come back when its last flow has ended"},
+      {"wait", Kind::flag, {}, "come back when it is known that its last flow has ended"},
       {"timeout", Kind::duration, "T", "with --wait: give up after T (exit code 4); the drain stays"}};
   return {
       {"backend",

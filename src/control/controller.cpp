@@ -7,6 +7,7 @@
 
 #include "command/read_context.h"
 #include "command/run.h"
+#include "control/thread_faults.h"
 
 namespace guideway {
 namespace {
@@ -16,6 +17,24 @@ using Clock = std::chrono::steady_clock;
 std::chrono::milliseconds now() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now().time_since_epoch());
 }
+
+// How often a change is planned anew, or a version put in force.
+constexpr int attempts_max = 3;
+
+// Takes the newest build back, unless it is cancelled.
+class TakeBack {
+ public:
+  explicit TakeBack(SnapshotBuilder& builder) : builder_(&builder) {}
+  ~TakeBack() {
+    if (builder_ != nullptr) builder_->take_back();
+  }
+  TakeBack(const TakeBack&) = delete;
+  TakeBack& operator=(const TakeBack&) = delete;
+  void cancel() { builder_ = nullptr; }
+
+ private:
+  SnapshotBuilder* builder_;
+};
 
 }  // namespace
 
@@ -38,19 +57,69 @@ Result<void> Controller::start() {
   auto snapshot = build(version(), view);
   if (!snapshot) return tl::unexpected<Error>(std::move(snapshot.error()));
   tell(*snapshot);
-  publish(std::move(*snapshot), std::move(view));
+  publish(std::move(*snapshot), view);
   for (const SiteFollower& follower : followers_) follower(version().site);
   follower_ = std::thread([this] { follow_health(); });
   return {};
 }
 
+// A change on its way: it works on one moment of the site, and takes the lock for the commit.
+class Controller::Attempt final : public ReadContext {
+ public:
+  // `lock` is held already, or it is taken when there is something to carry out.
+  Attempt(Controller& controller, std::unique_lock<std::mutex>& lock, StoreView view)
+      : ReadContext(std::move(view), controller.live_health(), controller.director_, controller.live_),
+        controller_(controller),
+        lock_(lock) {}
+
+  Result<Plan> commit(const Change& change, const CommitOptions& options) override {
+    return carried_out(plan(change), options);
+  }
+  Result<Plan> undo(const CommitOptions& options) override { return carried_out(plan_undo(), options); }
+  // Another change came between the plan and its commit, and nothing has been done.
+  [[nodiscard]] bool overtaken() const { return overtaken_; }
+
+ private:
+  Result<Plan> carried_out(Result<Plan> plan, const CommitOptions& options) {
+    if (!plan) return plan;
+    if (!lock_.owns_lock()) lock_.lock();
+    // Whoever expects an epoch is told that it has passed.
+    overtaken_ = controller_.version().epoch != plan->before.epoch && !options.expect_epoch;
+    auto done = controller_.carry_out(std::move(*plan), options);
+    lock_.unlock();
+    return done;
+  }
+
+  Controller& controller_;
+  std::unique_lock<std::mutex>& lock_;
+  bool overtaken_ = false;
+};
+
 Result<nlohmann::json> Controller::run(const Arguments& arguments) {
-  if (arguments.command->effect == Effect::read || arguments.dry_run) return read(arguments);
-  const std::lock_guard lock(mutex_);
-  auto answer = run_command(*this, arguments);
-  // A verdict by hand acts before it is answered.
-  if (answer) follow_view();
-  return answer;
+  try {
+    return arguments.command->effect == Effect::read || arguments.dry_run ? read(arguments)
+                                                                          : change(arguments);
+  } catch (const std::exception& exception) {
+    return tl::unexpected<Error>(failed_inside(exception, *arguments.command));
+  }
+}
+
+Result<nlohmann::json> Controller::change(const Arguments& arguments) {
+  for (int attempt = 1;; ++attempt) {
+    std::unique_lock lock(mutex_);
+    StoreView view = store_.view();
+    // One that is overtaken again and again, as it takes long, has its turn in the end.
+    if (attempt < attempts_max) lock.unlock();
+    Attempt context(*this, lock, std::move(view));
+    auto answer = run_command(context, arguments);
+    if (context.overtaken()) continue;
+    if (answer) {
+      // A verdict by hand acts before it is answered, or soon after.
+      if (!lock.owns_lock()) lock.lock();
+      if (!ThreadFaults("rows").caught([this] { follow_view(); })) health_changed();
+    }
+    return answer;
+  }
 }
 
 Result<nlohmann::json> Controller::read(const Arguments& arguments) {
@@ -87,32 +156,41 @@ MetricsView Controller::metrics() {
 
 HealthView Controller::live_health() const { return live_ == nullptr ? HealthView{} : live_->health_view(); }
 
-const HealthView& Controller::health() { return health_ = live_health(); }
-
-Result<Plan> Controller::commit(const Change& change, const CommitOptions& options) {
-  return carry_out(plan(change), options);
+Result<Plan> Controller::carry_out(Plan plan, const CommitOptions& options) {
+  // Nothing to build: the store answers, or refuses.
+  if (plan.no_op || plan.before.epoch != version().epoch || (plan.needs_force() && !options.force))
+    return store_.commit(std::move(plan), options);
+  if (auto good = check(plan.after.site); !good) return tl::unexpected<Error>(std::move(good.error()));
+  HealthView view = live_health();
+  auto snapshot = build(plan.after, view);
+  if (!snapshot) return tl::unexpected<Error>(std::move(snapshot.error()));
+  // Ids go on naming what they name in the published snapshot, in counters and in flow-table entries.
+  TakeBack unless_done(builder_);
+  auto done = make_durable(std::move(plan), options);
+  if (!done) return done;
+  unless_done.cancel();
+  put_in_force(std::move(*snapshot), std::move(view));
+  return done;
 }
 
-Result<Plan> Controller::undo(const CommitOptions& options) { return carry_out(plan_undo(), options); }
-
-Result<Plan> Controller::carry_out(Result<Plan> plan, const CommitOptions& options) {
-  if (!plan) return plan;
-  // Nothing to build: the store answers, or refuses.
-  if (plan->no_op || (plan->needs_force() && !options.force)) return store_.commit(std::move(*plan), options);
-  if (auto good = check(plan->after.site); !good) return tl::unexpected<Error>(std::move(good.error()));
-  HealthView view = live_health();
-  auto snapshot = build(plan->after, view);
-  auto done = snapshot ? make_durable(std::move(*plan), options)
-                       : Result<Plan>(tl::unexpected<Error>(std::move(snapshot.error())));
-  if (!done) {
-    // Ids go on naming what they name in the published snapshot, in counters and in flow-table entries.
-    builder_.take_back();
-    return done;
+// What is on disk cannot be taken back. It needs little memory, so that a second try may find it.
+void Controller::put_in_force(std::shared_ptr<const Snapshot> snapshot, HealthView view) {
+  for (int attempt = 1;; ++attempt) {
+    try {
+      tell(snapshot);
+      publish(snapshot, view);  // takes the view only when it is done
+      for (const SiteFollower& follower : followers_) follower(version().site);
+      return;
+    } catch (const std::exception& exception) {
+      if (attempt < attempts_max) continue;
+      spdlog::critical(
+          "the site's epoch {} is in the journal and cannot be carried out: {}; guidewayd ends, and starts "
+          "with it",
+          to_index(version().epoch), exception.what());
+      give_up_();
+      throw;
+    }
   }
-  tell(*snapshot);
-  publish(std::move(*snapshot), std::move(view));
-  for (const SiteFollower& follower : followers_) follower(version().site);
-  return done;
 }
 
 Result<Plan> Controller::make_durable(Plan plan, const CommitOptions& options) {
@@ -141,12 +219,13 @@ Result<std::shared_ptr<const Snapshot>> Controller::build(const SiteVersion& ver
   return snapshot;
 }
 
-void Controller::publish(std::shared_ptr<const Snapshot> snapshot, HealthView view) {
+void Controller::publish(std::shared_ptr<const Snapshot> snapshot, HealthView& view) {
   const auto begin = Clock::now();
+  published_ = snapshot;
   publisher_.publish(std::move(snapshot));
   report_.publish = Clock::now() - begin;
   ++report_.published;
-  published_view_ = std::move(view);
+  published_view_.swap(view);
 }
 
 void Controller::follow_view() {
@@ -157,10 +236,30 @@ void Controller::follow_view() {
     spdlog::error("the rows do not follow the health: {}", snapshot.error().text());
     return;
   }
-  publish(std::move(*snapshot), std::move(view));
+  TakeBack unless_done(builder_);
+  tell_of_forgotten(*published_, **snapshot);
+  unless_done.cancel();
+  publish(std::move(*snapshot), view);
+}
+
+// No command has a plan of this to tell it in.
+void Controller::tell_of_forgotten(const Snapshot& before, const Snapshot& after) {
+  for (std::size_t i = 0; i < after.pools.size(); ++i) {
+    const SnapshotPool& pool = *after.pools[i];
+    if (pool.flow_table) continue;
+    const std::uint32_t rows = rows_forgotten(*before.pools[i], pool);
+    if (rows == 0) continue;
+    report_.rows_forgotten[pool.name] += rows;
+    spdlog::warn(
+        "pool {}: the health has changed, and on {} of {} rows the backend that has taken new flows is no "
+        "hop any "
+        "more; without a flow table its connections may break there",
+        pool.name, rows, pool.rows.size());
+  }
 }
 
 void Controller::follow_health() {
+  ThreadFaults faults("health follower");
   for (;;) {
     {
       std::unique_lock lock(wake_mutex_);
@@ -168,8 +267,11 @@ void Controller::follow_health() {
       if (stopping_) return;
       health_dirty_ = false;
     }
-    const std::lock_guard lock(mutex_);
-    follow_view();
+    const bool followed = faults.caught([this] {
+      const std::lock_guard lock(mutex_);
+      follow_view();
+    });
+    if (!followed) health_changed();  // again, in a moment
   }
 }
 

@@ -1,10 +1,13 @@
 // Controller: the one place where a director's site changes and snapshots are made.
-// What: runs changes one at a time against the store; a change is checked, planned, built, journalled, told to the
-//       listeners and published, in this order, and answered when the workers have it. Health verdicts make new
-//       rows of the same epoch. Commands that only read, or plan, work on one moment of the site, without the lock.
+// What: a change is planned, checked, built, journalled, told to the listeners and published, in this order, and answered
+//       when the workers have it. Health verdicts make new rows of the same epoch. Commands work on one moment of the
+//       site, without the lock; only what comes after a plan takes it, and a plan that was overtaken by another change
+//       is made again.
 // Why:  a change that fails anywhere leaves everything as it was, so what can fail without trace (the build) comes
-//       before what cannot be taken back (the journal).
-// Cost: one lock; a drain of a pool with 65,537 rows holds it for some milliseconds.
+//       before what cannot be taken back (the journal). Planning makes the rows, which takes seconds in a site of a
+//       hundred pools: neither a drain nor a health verdict waits for it.
+// Cost: one lock; the rows of a plan are at hand when it is taken, so it is held for the copies, the disk and the
+//       listeners.
 // Not:  HTTP (api.h), health checks and neighbours themselves; the daemon wires them in.
 // Thread: any, unless said.
 #pragma once
@@ -18,15 +21,16 @@
 #include <vector>
 
 #include "command/arguments.h"
-#include "command/context.h"
+#include "command/live.h"
 #include "control/metrics.h"
 #include "snapshot/publisher.h"
+#include "state/director_config.h"
 #include "state/snapshot_builder.h"
 #include "state/store.h"
 
 namespace guideway {
 
-class Controller final : private Context {
+class Controller final {
  public:
   // Whether this host can serve the site (addresses of its own, above all). Called with the control lock held.
   using SiteCheck = std::function<Result<void>(const Site& site)>;
@@ -39,7 +43,7 @@ class Controller final : private Context {
 
   // `builder` and `publisher` outlive it; the builder is used with the control lock held.
   Controller(Store store, DirectorConfig director, SnapshotBuilder& builder, Publisher& publisher);
-  ~Controller() override;
+  ~Controller();
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
 
@@ -48,6 +52,9 @@ class Controller final : private Context {
   void add_check(SiteCheck check) { checks_.push_back(std::move(check)); }
   void add_listener(SiteListener listener) { listeners_.push_back(std::move(listener)); }
   void add_follower(SiteFollower follower) { followers_.push_back(std::move(follower)); }
+
+  // Told once, when a version is on disk and cannot be carried out: the process is to end, and to start with it.
+  void set_give_up(std::function<void()> give_up) { give_up_ = std::move(give_up); }
 
   // Checks, builds and publishes the store's version, and begins to follow the health.
   [[nodiscard]] Result<void> start();
@@ -60,28 +67,22 @@ class Controller final : private Context {
   [[nodiscard]] MetricsView metrics();
 
  private:
-  // Context; with the lock held.
-  const SiteVersion& version() override { return store_.current(); }
-  const HealthView& health() override;
-  const DirectorConfig& director() override { return director_; }
-  RecentRows& recent_rows() override { return *store_.recent_rows(); }
-  Result<Plan> plan(const Change& change) override {
-    return store_.plan(change, health(), live_flows(live_));
-  }
-  Result<Plan> plan_undo() override { return store_.plan_undo(health(), live_flows(live_)); }
-  Result<Plan> commit(const Change& change, const CommitOptions& options) override;
-  Result<Plan> undo(const CommitOptions& options) override;
-  Live* live() override { return live_; }
+  class Attempt;
 
+  [[nodiscard]] const SiteVersion& version() const { return store_.current(); }
   Result<nlohmann::json> read(const Arguments& arguments);
+  Result<nlohmann::json> change(const Arguments& arguments);
   [[nodiscard]] HealthView live_health() const;
-  Result<Plan> carry_out(Result<Plan> plan, const CommitOptions& options);
+  // With the lock held, like all that follows.
+  Result<Plan> carry_out(Plan plan, const CommitOptions& options);
   Result<Plan> make_durable(Plan plan, const CommitOptions& options);
+  void put_in_force(std::shared_ptr<const Snapshot> snapshot, HealthView view);
   void tell(const std::shared_ptr<const Snapshot>& snapshot);
   Result<void> check(const Site& site) const;
   Result<std::shared_ptr<const Snapshot>> build(const SiteVersion& version, const HealthView& view);
-  void publish(std::shared_ptr<const Snapshot> snapshot, HealthView view);
+  void publish(std::shared_ptr<const Snapshot> snapshot, HealthView& view);
   void follow_view();  // rebuilds when the view is not the published one
+  void tell_of_forgotten(const Snapshot& before, const Snapshot& after);
   void follow_health();
 
   Store store_;
@@ -92,10 +93,11 @@ class Controller final : private Context {
   std::vector<SiteCheck> checks_;
   std::vector<SiteListener> listeners_;
   std::vector<SiteFollower> followers_;
+  std::function<void()> give_up_ = [] {};
 
-  std::mutex mutex_;   // the control lock; guards what stands above and below
-  HealthView health_;  // of the present command
+  std::mutex mutex_;  // the control lock; guards what stands above and below
   HealthView published_view_;
+  std::shared_ptr<const Snapshot> published_;
   PublishReport report_;  // without digests
 
   std::mutex wake_mutex_;  // never taken while waiting for the control lock; guards the two flags

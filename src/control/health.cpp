@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "control/health_probe.h"
+#include "control/thread_faults.h"
 
 namespace guideway {
 namespace {
@@ -24,6 +25,7 @@ using Key = std::pair<std::string, std::string>;  // pool, backend
 constexpr std::size_t alarm_pool_min = 3;
 constexpr std::chrono::milliseconds interval_min{10};  // whatever a caller says, never a busy loop
 constexpr std::chrono::milliseconds turn_max{1000};
+constexpr std::chrono::milliseconds first_within{500};
 
 std::string_view text_of(Health health) {
   return health == Health::up ? "up" : health == Health::down ? "down" : "unknown";
@@ -44,15 +46,26 @@ struct Target {
   [[nodiscard]] bool has_check() const { return config.check.type != HealthCheckType::none; }
 };
 
+// Where in a span the name stands: the same after every restart.
+std::chrono::nanoseconds offset_of(const HealthTarget& target, std::chrono::nanoseconds span) {
+  const std::string name = target.pool + '/' + target.backend;
+  return std::chrono::nanoseconds(XXH3_64bits(name.data(), name.size()) %
+                                  static_cast<std::uint64_t>(span.count()));
+}
+
+// The first moment: soon, as rows are waiting for the verdict, and yet not everybody's at once.
+Clock::time_point first_moment(const HealthTarget& target, Clock::time_point now) {
+  const auto interval = std::max(target.check.interval, interval_min);
+  return now + offset_of(target, std::min(interval, first_within));
+}
+
 // The next moment of this target: a grid of its interval whose offset is a hash of its name, so that the
 // probes of many backends spread evenly, and the same way after every restart.
 Clock::time_point next_moment(const HealthTarget& target, Clock::time_point now) {
-  const auto interval = std::chrono::nanoseconds(std::max(target.check.interval, interval_min)).count();
-  const std::string name = target.pool + '/' + target.backend;
-  const auto offset =
-      static_cast<std::int64_t>(XXH3_64bits(name.data(), name.size()) % static_cast<std::uint64_t>(interval));
-  const std::int64_t at = now.time_since_epoch().count();
-  return Clock::time_point(Clock::duration(at + interval - ((at - offset) % interval + interval) % interval));
+  const auto interval = std::chrono::nanoseconds(std::max(target.check.interval, interval_min));
+  const std::int64_t grid = interval.count(), at = now.time_since_epoch().count(),
+                     offset = offset_of(target, interval).count();
+  return Clock::time_point(Clock::duration(at + grid - ((at - offset) % grid + grid) % grid));
 }
 
 std::size_t parallel_limit(std::size_t wanted) {
@@ -94,7 +107,8 @@ struct HealthChecker::Impl {
   void judge_pool(const std::string& pool);
 
   void add(Target& target, Clock::time_point now);
-  void plan(Target& target, Clock::time_point now);
+  void plan(Target& target, Clock::time_point due);
+  void start_anew();
   void drop(Target& target);
   void change(Target& target, HealthTarget config, Clock::time_point now);
   [[nodiscard]] bool ready() const {
@@ -107,20 +121,35 @@ struct HealthChecker::Impl {
 // The thread.
 
 void HealthChecker::Impl::run() {
+  ThreadFaults faults("health checks");
   std::chrono::milliseconds wait{0};
-  for (;;) {
-    const auto results = probes.run(wait);
-    std::vector<HealthChange> news;
-    {
-      const std::lock_guard lock(mutex);
-      if (stopping) return;
-      for (const std::uint64_t id : std::exchange(cancelled, {})) probes.cancel(id);
-      for (const auto& result : results) record(result);
-      news.swap(changes);
-      wait = start_due();
-    }
-    turned.notify_all();
-    if (!news.empty() && on_change) on_change(news);
+  bool whole = true;  // no turn has broken off since
+  for (bool goes_on = true; goes_on;)
+    whole = faults.caught([&] {
+      const auto results = probes.run(wait);
+      std::vector<HealthChange> news;
+      {
+        const std::lock_guard lock(mutex);
+        goes_on = !stopping;
+        if (stopping) return;
+        if (!whole) start_anew();
+        for (const std::uint64_t id : cancelled) probes.cancel(id);
+        cancelled.clear();
+        for (const auto& result : results) record(result);
+        wait = start_due();
+        news.swap(changes);
+      }
+      turned.notify_all();
+      if (!news.empty() && on_change) on_change(news);
+    });
+}
+
+// After a turn that broke off, nobody knows who is being probed: everybody has his turn again.
+void HealthChecker::Impl::start_anew() {
+  const auto now = Clock::now();
+  for (auto& [key, target] : targets) {
+    drop(target);
+    add(target, now);
   }
 }
 
@@ -130,9 +159,9 @@ std::chrono::milliseconds HealthChecker::Impl::start_due() {
   while (!schedule.empty() && probes.running() < parallel_max) {
     const auto [due, id] = *schedule.begin();
     if (due > now) return std::min(turn_max, std::chrono::ceil<std::chrono::milliseconds>(due - now));
-    schedule.erase(schedule.begin());
     const Target& target = *by_id.at(id);
     probes.start(id, target.config.address, target.config.check);
+    schedule.erase(schedule.begin());
   }
   return turn_max;
 }
@@ -141,7 +170,7 @@ void HealthChecker::Impl::record(const ProbeResult& result) {
   const auto at = by_id.find(result.id);
   if (at == by_id.end()) return;
   Target& target = *at->second;
-  plan(target, Clock::now());
+  plan(target, next_moment(target.config, Clock::now()));
   target.probed = true;
   if (result.outcome == ProbeResult::Outcome::not_made) {
     if (target.last_error.empty())
@@ -213,11 +242,11 @@ void HealthChecker::Impl::judge_pool(const std::string& pool) {
 void HealthChecker::Impl::add(Target& target, Clock::time_point now) {
   target.id = next_id++;
   by_id[target.id] = &target;
-  if (target.has_check()) plan(target, now);
+  if (target.has_check()) plan(target, first_moment(target.config, now));
 }
 
-void HealthChecker::Impl::plan(Target& target, Clock::time_point now) {
-  target.due = next_moment(target.config, now);
+void HealthChecker::Impl::plan(Target& target, Clock::time_point due) {
+  target.due = due;
   schedule.emplace(target.due, target.id);
 }
 

@@ -174,11 +174,11 @@ void HealthProbes::start(std::uint64_t id, const IpAddress& address, const Healt
     return;
   }
   set_up(*probe, address);
-  if (curl_multi_add_handle(impl_->multi.get(), probe->transfer.get()) != CURLM_OK) {
-    impl_->ended.push_back({id, Outcome::not_made, "out of memory"});
-    return;
-  }
-  impl_->probes.emplace(id, std::move(probe));
+  CURL* transfer = probe->transfer.get();
+  const auto place = impl_->probes.emplace(id, std::move(probe)).first;
+  if (curl_multi_add_handle(impl_->multi.get(), transfer) == CURLM_OK) return;
+  impl_->probes.erase(place);
+  impl_->ended.push_back({id, Outcome::not_made, "out of memory"});
 }
 
 void HealthProbes::cancel(std::uint64_t id) {

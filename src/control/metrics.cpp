@@ -108,6 +108,12 @@ void add_director(Families& out, const MetricsView& view) {
   for (const auto& pool : view.publish.pools)
     digests.add(1, {{"pool", pool.pool}, {"site_digest", hex(pool.site)}, {"rows_digest", hex(pool.rows)}});
   std::move(digests).to(out);
+  MetricSamples forgotten(
+      counter, "pool_rows_forgotten_total",
+      "Rows of a pool without a flow table that a change of health took a stand-in from.");
+  for (const auto& [pool, rows] : view.publish.rows_forgotten)
+    forgotten.add(static_cast<double>(rows), {{"pool", pool}});
+  std::move(forgotten).to(out);
   single(out, gauge, "snapshot_build_seconds", "Time to build the newest snapshot.",
          seconds(view.publish.build));
   single(out, gauge, "snapshot_publish_seconds", "Time to publish the newest snapshot.",
@@ -147,13 +153,18 @@ void add_services_and_workers(Families& out, const StatsReport& stats) {
   counters<ServiceStats>(out, service, stats.services, [](const auto& item) {
     return Labels{{"service", item.service}};
   });
-  static constexpr std::array<Column<WorkerStats>, 8> worker = {{
+  static constexpr std::array<Column<WorkerStats>, 10> worker = {{
       {"worker_received_packets_total", "Packets taken by the worker.", &WorkerStats::packets_in},
       {"worker_received_bytes_total", "Bytes taken by the worker.", &WorkerStats::bytes_in},
       {"worker_bursts_total", "Polls that found packets.", &WorkerStats::bursts},
       {"worker_idle_polls_total", "Polls that found none.", &WorkerStats::polls_idle},
       {"worker_flows_created_total", "Entries made in the worker's flow table.", &WorkerStats::flows_created},
       {"worker_flows_evicted_total", "Entries that had to make room.", &WorkerStats::flows_evicted},
+      {"worker_flows_refused_total", "New flows that found no room in the worker's flow table.",
+       &WorkerStats::flows_refused},
+      {"worker_stranger_packets_total",
+       "Packets of TCP connections that go on and that the worker did not see begin.",
+       &WorkerStats::strangers},
       {"worker_host_frames_total", "The host's own frames, by a port's twin, that the port took.",
        &WorkerStats::host_frames},
       {"worker_host_frames_lost_total", "The host's own frames that the port did not take.",
@@ -174,13 +185,22 @@ void add_backends(Families& out, const MetricsView& view) {
   MetricSamples open(gauge, "backend_live_flows", "Open flows that a draining backend still has.");
   MetricSamples closing(gauge, "backend_closing_flows",
                         "Flows of a draining backend that have ended but not aged out.");
+  MetricSamples unseen(gauge, "backend_unseen_flows",
+                       "1 while a draining backend may have flows that are in no flow table, by the reason.");
   for (const auto& backend : view.stats.backends) {
     if (!backend.flows_left) continue;
+    for (std::size_t i = 0; i < std::size(unseen_names); ++i) {
+      Labels labels = backend_labels(backend);
+      labels.push_back({"why", std::string(unseen_names[i])});
+      const auto& found = backend.flows_left->unseen;
+      unseen.add(found && static_cast<std::size_t>(found->why) == i ? 1 : 0, labels);
+    }
     open.add(static_cast<double>(backend.flows_left->open), backend_labels(backend));
     closing.add(static_cast<double>(backend.flows_left->closing), backend_labels(backend));
   }
   std::move(open).to(out);
   std::move(closing).to(out);
+  std::move(unseen).to(out);
   MetricSamples weights(gauge, "backend_weight", "Weight in the site.");
   for (const auto& backend : view.backends) weights.add(backend.weight, backend_labels(backend));
   std::move(weights).to(out);

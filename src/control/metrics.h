@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct PublishReport {
   std::chrono::nanoseconds build{0}, publish{0};  // of the newest snapshot
   std::chrono::nanoseconds journal{0};            // to make the newest version durable
   std::uint64_t published = 0;                    // snapshots since the start
+  // By pool without a flow table: rows that a change of health took a stand-in from, since the start.
+  std::map<std::string, std::uint64_t> rows_forgotten;
 };
 
 struct MetricsView {

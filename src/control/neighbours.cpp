@@ -13,6 +13,7 @@
 
 #include "control/neighbours_book.h"
 #include "control/neighbours_kernel.h"
+#include "control/thread_faults.h"
 
 namespace guideway {
 
@@ -41,29 +42,41 @@ struct Neighbours::Impl {
     [[maybe_unused]] const ssize_t done = write(wake, &one, sizeof one);  // full means: already awake
   }
   void run();
+  bool turn();
   void wait(std::chrono::milliseconds limit) const;
   [[nodiscard]] bool settled() const { return started && !inbox && book.settled(); }
 };
 
 void Neighbours::Impl::run() {
-  for (;;) {
-    std::vector<LinkState> changes;
-    std::chrono::milliseconds limit{0};
-    {
-      const std::lock_guard lock(mutex);
-      if (stopping) return;
-      if (!started) book.resync();
-      if (inbox) book.set_backends({inbox->begin(), inbox->end()});
-      inbox.reset();
-      book.turn(events);
-      changes = book.take_link_changes();
-      if (!std::exchange(started, true)) changes = book.links();
-      limit = book.time_to_next();
-    }
-    turned.notify_all();
-    if (!changes.empty() && on_link_change) on_link_change(changes);
-    wait(limit);
+  ThreadFaults faults("neighbours");
+  for (bool goes_on = true; goes_on;) {
+    const bool whole = faults.caught([this, &goes_on] { goes_on = turn(); });
+    if (whole) continue;
+    // What broke off is looked up anew.
+    const std::lock_guard lock(mutex);
+    started = false;
   }
+}
+
+// False at the end.
+bool Neighbours::Impl::turn() {
+  std::vector<LinkState> changes;
+  std::chrono::milliseconds limit{0};
+  {
+    const std::lock_guard lock(mutex);
+    if (stopping) return false;
+    if (!started) book.resync();
+    if (inbox) book.set_backends({inbox->begin(), inbox->end()});
+    inbox.reset();
+    book.turn(events);
+    changes = book.take_link_changes();
+    if (!std::exchange(started, true)) changes = book.links();
+    limit = book.time_to_next();
+  }
+  turned.notify_all();
+  if (!changes.empty() && on_link_change) on_link_change(changes);
+  wait(limit);
+  return true;
 }
 
 void Neighbours::Impl::wait(std::chrono::milliseconds limit) const {

@@ -40,15 +40,39 @@ std::vector<IpAddress> backend_addresses(const Site& site) {
 
 }  // namespace
 
-Result<std::unique_ptr<Daemon>> Daemon::start(const DirectorConfig& config, const std::optional<Site>& seed) {
-  std::unique_ptr<Daemon> out(new Daemon(config));
+Result<std::unique_ptr<Daemon>> Daemon::start(const DirectorConfig& config, const std::optional<Site>& seed,
+                                              const Signals& signals) {
+  std::unique_ptr<Daemon> out(new Daemon(config, signals));
   auto done = out->claim(seed);
-  if (done) done = out->open_devices();
-  if (done) done = out->start_control(seed);
-  if (done) done = out->start_traffic();
-  if (done) done = out->start_listeners();
+  if (done && !out->interrupted()) done = out->open_devices();
+  if (done && !out->interrupted()) done = out->start_control(seed);
+  if (done && !out->interrupted()) done = out->start_traffic();
+  if (done && !out->interrupted()) done = out->start_listeners();
   if (!done) return tl::unexpected(done.error());
   return out;
+}
+
+// Nobody else reads the signals, so what is read here is kept for serve().
+bool Daemon::interrupted() {
+  if (signal_.empty()) signal_ = signals_.wait(0ms);
+  return !signal_.empty();
+}
+
+template <class Wait>
+bool Daemon::within(std::chrono::milliseconds limit, Wait wait) {
+  for (const auto end = std::chrono::steady_clock::now() + limit; std::chrono::steady_clock::now() < end;) {
+    if (wait(round)) return true;
+    if (interrupted()) return false;
+  }
+  return false;
+}
+
+// One pool after the other, as those of a large site take seconds.
+void Daemon::make_first_rows(const Store& store) {
+  for (const Pool& pool : store.current().site.pools) {
+    if (interrupted()) return;
+    first_rows_.push_back(rows_of(store.current(), pool, {}, *store.recent_rows()));
+  }
 }
 
 // What shows that this daemon may run here, before anything of the host is changed.
@@ -93,6 +117,8 @@ Result<void> Daemon::start_control(const std::optional<Site>& seed) {
       !seed || *seed == store->current().site
           ? ""
           : "; the file of --site differs and is not read: `guideway apply FILE` changes the site"));
+  make_first_rows(*store);
+  if (interrupted()) return {};
   auto neighbours =
       Neighbours::start(neighbour_ports(*ports_), next_hops_, [this](std::span<const LinkState> links) {
         for (const auto& link : links) ports_->set_link(link.port, link.up);
@@ -105,7 +131,8 @@ Result<void> Daemon::start_control(const std::optional<Site>& seed) {
   builder_ = std::make_unique<SnapshotBuilder>(
       OuterSources{config_.source_ipv4, config_.source_ipv6, config_.outer_source_prefix}, next_hops_,
       store->recent_rows());
-  live_ = std::make_unique<LiveDirector>(LiveParts{*ports_, *workers_, *neighbours_, *health_});
+  live_ = std::make_unique<LiveDirector>(LiveParts{*ports_, *workers_, *neighbours_, *health_},
+                                         store->began_empty());
   controller_ = std::make_unique<Controller>(std::move(*store), config_, *builder_, *publisher_);
   controller_->set_live(*live_);
   controller_->add_check(check_local_addresses);
@@ -115,13 +142,17 @@ Result<void> Daemon::start_control(const std::optional<Site>& seed) {
     site_changed(version->site);
   });
   controller_->add_follower([this](const Site& site) { ports_->drop_other_services(site); });
+  controller_->set_give_up([this] { lost_ = true; });
   verdicts_wanted_ = true;
-  return controller_->start();
+  auto started = controller_->start();
+  first_rows_.clear();
+  return started;
 }
 
 Result<void> Daemon::start_traffic() {
   // A packet for a backend without a MAC is lost; a moment's wait in the device's ring is not.
-  if (!neighbours_->wait_settled(neighbours_wait))
+  if (!within(neighbours_wait, [this](auto limit) { return neighbours_->wait_settled(limit); }) &&
+      !interrupted())
     spdlog::warn("some backends' neighbours are not resolved yet");
   return workers_->start();
 }
@@ -160,20 +191,24 @@ void Daemon::health_changed() {
   if (verdicts_wanted_) controller_->health_changed();
 }
 
-std::string Daemon::serve(const Signals& signals) {
-  if (!health_->wait_ready(verdicts_wait)) spdlog::warn("not every backend has been checked yet");
+Result<std::string> Daemon::serve() {
+  if (interrupted()) return signal_;
+  if (!within(verdicts_wait, [this](auto limit) { return health_->wait_ready(limit); }) && !interrupted())
+    spdlog::warn("not every backend has been checked yet");
   spdlog::info(fmt::format("guidewayd " GUIDEWAY_VERSION " serves on {} port(s) with {} worker(s)",
                            ports_->all().size(), workers_->size()));
   sd_notify(0, "READY=1");
-  while (true) {
-    if (auto name = signals.wait(round); !name.empty()) {
-      sd_notify(0, "STOPPING=1");
-      return name;
-    }
+  for (;; signal_ = signals_.wait(round)) {
+    if (!signal_.empty()) break;
+    if (lost_)
+      return fail(ErrorKind::internal, "a version of the site is in the journal and could not be carried out",
+                  {}, "start guidewayd again: it starts with that version");
     (void)publisher_->reclaim();
     for (const auto& link : ports_->device_links())
       neighbours_->set_device_link(static_cast<std::uint8_t>(link.port), link.up);
   }
+  sd_notify(0, "STOPPING=1");
+  return signal_;
 }
 
 Daemon::~Daemon() {

@@ -3,6 +3,8 @@
 // Thread: main.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -27,27 +29,38 @@ namespace guideway {
 
 class Daemon {
  public:
-  // Refused: whatever of the host, the files or the devices does not fit; nothing is left behind then.
+  // Refused: whatever of the host, the files or the devices does not fit; nothing is left behind then. A signal that says
+  // to end is heard between the steps; serve() then comes back at once.
   [[nodiscard]] static Result<std::unique_ptr<Daemon>> start(const DirectorConfig& config,
-                                                             const std::optional<Site>& seed);
+                                                             const std::optional<Site>& seed,
+                                                             const Signals& signals);
   ~Daemon();  // in order: no new commands, workers out of their loops, devices closed
   Daemon(const Daemon&) = delete;
   Daemon& operator=(const Daemon&) = delete;
 
-  // Frees old snapshots and follows devices' links until a signal says to end; answers with its name.
-  std::string serve(const Signals& signals);
+  // Frees old snapshots and follows devices' links until a signal says to end; answers with its name. An error: the
+  // daemon cannot go on.
+  [[nodiscard]] Result<std::string> serve();
 
  private:
-  explicit Daemon(DirectorConfig config) : config_(std::move(config)) {}
+  Daemon(DirectorConfig config, const Signals& signals) : config_(std::move(config)), signals_(signals) {}
   Result<void> claim(const std::optional<Site>& seed);
   Result<void> open_devices();
   Result<void> start_control(const std::optional<Site>& seed);
   Result<void> start_traffic();
   Result<void> start_listeners();
+  void make_first_rows(const Store& store);
+  bool interrupted();
+  // Whether it came true within the time, and before a signal said to end.
+  template <class Wait>
+  bool within(std::chrono::milliseconds limit, Wait wait);
   void site_changed(const Site& site);
   void health_changed();
 
   DirectorConfig config_;
+  const Signals& signals_;
+  std::string signal_;             // that said to end
+  std::atomic<bool> lost_{false};  // a version is on disk and cannot be carried out
   std::optional<EalSettings> eal_settings_;
   std::optional<ApiSocket> socket_;
   std::optional<Fd> metrics_socket_;
@@ -60,6 +73,7 @@ class Daemon {
   std::unique_ptr<Workers> workers_;
   std::unique_ptr<SnapshotBuilder> builder_;
   std::unique_ptr<Neighbours> neighbours_;
+  std::vector<RecentRows::Shared> first_rows_;  // until the first snapshot is built
   std::vector<IpAddress> backends_;  // that neighbours_ follows, sorted; under the controller's lock
   std::unique_ptr<HealthChecker> health_;
   std::unique_ptr<LiveDirector> live_;

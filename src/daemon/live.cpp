@@ -7,11 +7,20 @@
 #include "state/snapshot_names.h"
 
 namespace guideway {
+namespace {
+
+std::chrono::milliseconds now() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::steady_clock::now().time_since_epoch());
+}
+
+}  // namespace
 
 void LiveDirector::site_changed(std::shared_ptr<const SiteVersion> version,
                                 std::shared_ptr<const Snapshot> snapshot) {
   flow_tables_.site_changed(version, snapshot);
   const std::lock_guard lock(mutex_);
+  witness_.follow(version->site, now());
   published_ = {std::move(version), std::move(snapshot)};
 }
 
@@ -25,9 +34,10 @@ StatsReport LiveDirector::stats() {
   for (std::size_t i = 0; i < parts_.workers.size(); ++i) {
     const auto& counted = parts_.workers.counters(i).verdicts;
     WorkerStats worker{
-        parts_.workers.lcore(i),     counted.packets_in.get(),  counted.bytes_in.get(),
-        counted.bursts.get(),        counted.polls_idle.get(),  counted.flows_created.get(),
-        counted.flows_evicted.get(), counted.host_frames.get(), counted.host_frames_lost.get()};
+        parts_.workers.lcore(i),     counted.packets_in.get(),      counted.bytes_in.get(),
+        counted.bursts.get(),        counted.polls_idle.get(),      counted.flows_created.get(),
+        counted.flows_evicted.get(), counted.flows_refused.get(),   counted.strangers.get(),
+        counted.host_frames.get(),   counted.host_frames_lost.get()};
     out.packets_in += worker.packets_in;
     out.bytes_in += worker.bytes_in;
     for (std::size_t verdict = 0; verdict < verdict_count; ++verdict) {
@@ -57,7 +67,7 @@ BackendStats LiveDirector::backend_stats(const Pool& pool, const Backend& backen
     out.new_flows += counted.new_flows.get();
   }
   // Counting reads the whole flow tables: only where somebody waits for the answer.
-  if (backend.state == BackendState::draining) out.flows_left = count_flows(pool, id);
+  if (backend.state == BackendState::draining) out.flows_left = count_flows(pool, backend, id);
   return out;
 }
 
@@ -108,23 +118,46 @@ std::vector<PortReport> LiveDirector::ports() {
   return out;
 }
 
-FlowsLeft LiveDirector::flows_left(const std::string& pool, const std::string& backend) {
+template <class Answer>
+Answer LiveDirector::of_backend(const std::string& pool, const std::string& backend,
+                                Answer (LiveDirector::*ask)(const Pool&, const Backend&, BackendId)
+                                    const) const {
   const Published published = this->published();
   const Pool* found = published.version == nullptr ? nullptr : published.version->site.find_pool(pool);
-  if (found == nullptr) return {};
+  const Backend* member = found == nullptr ? nullptr : found->find_backend(backend);
+  if (member == nullptr) return {};
   const auto id = backend_id(*published.version, *published.snapshot, pool, backend);
-  return id ? count_flows(*found, *id) : FlowsLeft{};
+  return id ? (this->*ask)(*found, *member, *id) : Answer{};
 }
 
-FlowsLeft LiveDirector::count_flows(const Pool& pool, BackendId backend) const {
+FlowsLeft LiveDirector::flows_left(const std::string& pool, const std::string& backend) {
+  return of_backend(pool, backend, &LiveDirector::count_flows);
+}
+
+std::optional<UnseenFlows> LiveDirector::unseen_flows(const std::string& pool, const std::string& backend) {
+  return of_backend(pool, backend, &LiveDirector::unseen_of);
+}
+
+FlowsLeft LiveDirector::count_flows(const Pool& pool, const Backend& backend, BackendId id) const {
   FlowsLeft out;
+  out.unseen = unseen_of(pool, backend, id);
   const auto now_ms = parts_.workers.clock().now_ms();
   for (std::size_t i = 0; i < parts_.workers.size(); ++i) {
-    const auto counted = parts_.workers.flows(i).count(backend, now_ms, pool.timeouts.closing_ms);
+    const auto counted = parts_.workers.flows(i).count(id, now_ms, pool.timeouts.closing_ms);
     out.open += counted.open;
     out.closing += counted.ending;
   }
   return out;
+}
+
+std::optional<UnseenFlows> LiveDirector::unseen_of(const Pool& pool, const Backend& backend,
+                                                   BackendId id) const {
+  if (!pool.flow_table) return std::nullopt;
+  FlowMarks marks;
+  const auto now_ms = parts_.workers.clock().now_ms();
+  for (std::size_t i = 0; i < parts_.workers.size(); ++i) marks.add(parts_.workers.counters(i), id, now_ms);
+  const std::lock_guard lock(mutex_);
+  return witness_.unseen(pool, backend, now(), marks);
 }
 
 std::chrono::seconds LiveDirector::uptime() {

@@ -15,6 +15,7 @@
 #include "io/ports.h"
 #include "io/workers.h"
 #include "snapshot/snapshot.h"
+#include "state/flow_witness.h"
 #include "state/site_version.h"
 
 namespace guideway {
@@ -28,7 +29,9 @@ struct LiveParts {
 
 class LiveDirector final : public Live {
  public:
-  explicit LiveDirector(const LiveParts& parts) : parts_(parts), flow_tables_(parts.workers) {}
+  // `first_start`: this director has served nothing before (FlowWitness).
+  LiveDirector(const LiveParts& parts, bool first_start)
+      : parts_(parts), flow_tables_(parts.workers), witness_(first_start) {}
 
   // The site whose names the reports use, and what was built from it.
   void site_changed(std::shared_ptr<const SiteVersion> version, std::shared_ptr<const Snapshot> snapshot);
@@ -42,6 +45,7 @@ class LiveDirector final : public Live {
   HealthView health_view() override { return parts_.health.view(); }
   FlowsLeft flows_left(const std::string& pool, const std::string& backend) override;
   FlowTables& flow_tables() override { return flow_tables_; }
+  std::optional<UnseenFlows> unseen_flows(const std::string& pool, const std::string& backend) override;
   std::chrono::seconds uptime() override;
   std::size_t memory_bytes() override;
 
@@ -54,12 +58,19 @@ class LiveDirector final : public Live {
   [[nodiscard]] Published published() const;
   [[nodiscard]] BackendStats backend_stats(const Pool& pool, const Backend& backend, BackendId id) const;
   [[nodiscard]] ServiceStats service_stats(const SnapshotService& service) const;
-  [[nodiscard]] FlowsLeft count_flows(const Pool& pool, BackendId backend) const;
+  // What `ask` answers about a backend of the published site; nothing for any other.
+  template <class Answer>
+  Answer of_backend(const std::string& pool, const std::string& backend,
+                    Answer (LiveDirector::*ask)(const Pool&, const Backend&, BackendId) const) const;
+  [[nodiscard]] FlowsLeft count_flows(const Pool& pool, const Backend& backend, BackendId id) const;
+  [[nodiscard]] std::optional<UnseenFlows> unseen_of(const Pool& pool, const Backend& backend,
+                                                     BackendId id) const;
 
   LiveParts parts_;
   LiveFlowTables flow_tables_;
-  mutable std::mutex mutex_;  // guards the next
+  mutable std::mutex mutex_;  // guards the next two
   Published published_;
+  FlowWitness witness_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 

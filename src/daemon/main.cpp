@@ -53,9 +53,11 @@ Result<void> run(const DaemonOptions& options) {
     fmt::print("{}{}{}: good\n", options.director, options.site.empty() ? "" : ", ", options.site);
     return {};
   }
-  auto daemon = Daemon::start(files->director, files->site);
+  auto daemon = Daemon::start(files->director, files->site, *signals);
   if (!daemon) return tl::unexpected(daemon.error());
-  spdlog::info(fmt::format("{}: ending", (*daemon)->serve(*signals)));
+  const auto ended = (*daemon)->serve();
+  if (!ended) return tl::unexpected(ended.error());
+  spdlog::info(fmt::format("{}: ending", *ended));
   return {};
 }
 

@@ -36,6 +36,13 @@ bool creates_entry(const SnapshotPool& pool, const Packet& packet) {
   return packet.kind == PacketKind::udp || is_syn(packet) || !names_further_hops(pool.encapsulation);
 }
 
+// Whether a packet without an entry, of a pool that counts its flows, shows a connection that nobody counts. A RST ends
+// one, and a SYN+ACK is none that a client sends.
+bool is_strange(const SnapshotPool& pool, const Packet& packet) {
+  return pool.flow_table && packet.kind == PacketKind::tcp && packet.fragment_offset == 0 &&
+         (packet.tcp_flags & (tcp_syn | tcp_rst)) == 0;
+}
+
 bool opens_flow(const Packet& packet) {
   return (packet.kind == PacketKind::udp && packet.fragment_offset == 0) || is_syn(packet);
 }
@@ -53,7 +60,11 @@ Verdict choose(Burst& burst, std::size_t i) {
     return packet.kind == PacketKind::udp ? Verdict::drop_no_backend_udp : Verdict::drop_no_backend_syn;
   if (row.count == 0) return Verdict::drop_no_backend;
   burst.hops[i] = row;
-  if (creates_entry(pool, packet)) burst.to_learn |= 1U << i;
+  if (creates_entry(pool, packet)) {
+    burst.to_learn |= 1U << i;
+  } else if (is_strange(pool, packet)) {
+    burst.strange |= 1U << i;
+  }
   // Without a flow table every UDP packet is a decision, not a flow.
   if (is_syn(packet) || (new_flow && pool.flow_table)) burst.new_flow |= 1U << i;
   return Verdict::forward;
@@ -62,7 +73,7 @@ Verdict choose(Burst& burst, std::size_t i) {
 }  // namespace
 
 void choose_backend(Burst& burst) {
-  burst.new_flow = burst.to_learn = 0;
+  burst.new_flow = burst.to_learn = burst.strange = 0;
   for (std::size_t i = 0; i < burst.size; ++i)
     if (burst.verdict[i] == Verdict::forward) burst.verdict[i] = choose(burst, i);
 }

@@ -3,6 +3,7 @@
 
 #include "dataplane/flow_table.h"
 #include "dataplane/fragment_table.h"
+#include "dataplane/stranger_table.h"
 
 namespace guideway {
 
@@ -12,6 +13,7 @@ struct FlowState {
 
   FlowTable table;
   FragmentTable fragments;
+  StrangerTable strangers;
 };
 
 }  // namespace guideway

@@ -23,11 +23,30 @@ void learn(const PipelineParts& parts, const SnapshotPool& pool, const Packet& p
   if (inserted == FlowTable::Inserted::created || inserted == FlowTable::Inserted::evicted)
     counters.flows_created.add(1);
   if (inserted == FlowTable::Inserted::evicted) counters.flows_evicted.add(1);
+  if (inserted == FlowTable::Inserted::full) [[unlikely]] {
+    counters.flows_refused.add(1);
+    BackendMarks::set(parts.counters.marks(backend).refused_ms, now_ms);
+  }
+}
+
+// Any of the hops may be the one that knows the connection.
+void note_strangers(const PipelineParts& parts, std::uint32_t now_ms, const Burst& burst) {
+  for (std::uint32_t left = burst.strange; left != 0; left &= left - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(left));
+    if (burst.verdict[i] != Verdict::forward || !parts.flows.strangers.goes_on(burst.hash[i], now_ms))
+      continue;
+    parts.counters.verdicts.strangers.add(1);
+    const HopList& hops = burst.hops[i];
+    for (std::size_t hop = 0; hop < hops.count; ++hop)
+      BackendMarks::set(parts.counters.marks(burst.pool[i]->backends[hops.slot[hop]].id).stranger_ms, now_ms);
+  }
 }
 
 }  // namespace
 
 void learn_flows(const PipelineParts& parts, std::uint32_t now_ms, Burst& burst) {
+  if (burst.strange != 0) [[unlikely]]
+    note_strangers(parts, now_ms, burst);
   for (std::uint32_t left = burst.to_learn; left != 0; left &= left - 1) {
     const auto i = static_cast<std::size_t>(std::countr_zero(left));
     if (burst.verdict[i] != Verdict::forward) continue;

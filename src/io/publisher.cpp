@@ -36,9 +36,15 @@ QsbrPublisher::~QsbrPublisher() { std::free(qsbr_); }
 
 void QsbrPublisher::publish(std::shared_ptr<const Snapshot> snapshot) {
   const std::lock_guard lock(mutex_);
+  // The place first: without memory for it the old snapshot would be freed under the workers.
+  retired_.emplace_back();
   current_.store(snapshot.get(), std::memory_order_release);
   owner_.swap(snapshot);
-  if (snapshot) retired_.push_back({rte_rcu_qsbr_start(qsbr_), std::move(snapshot)});
+  if (snapshot) {
+    retired_.back() = {rte_rcu_qsbr_start(qsbr_), std::move(snapshot)};
+  } else {
+    retired_.pop_back();
+  }
 }
 
 std::size_t QsbrPublisher::reclaim() {

@@ -38,7 +38,7 @@ class ReplayContext final : public Context {
   Live* live() override { return nullptr; }
 
  private:
-  // Known from the first packet on; a capture has no other directors, nor a time before.
+  // A capture has no other directors. A time before it has only where connections show that they began then.
   LiveFlows flows() {
     return {[this](const std::string& pool, const std::string& backend) {
               return director_.open_flows(pool, backend, now_);

@@ -102,17 +102,22 @@ Result<void> ReplayDirector::publish(std::chrono::milliseconds now) {
   auto snapshot = builder_.build(store_.current(), health_, now);
   if (!snapshot) return tl::unexpected(snapshot.error());
   snapshot_ = std::move(*snapshot);
+  witness_.follow(store_.current().site, now);
   resolve(*snapshot_);
   remember_names(*snapshot_);
   return {};
 }
 
-std::uint64_t ReplayDirector::open_flows(const std::string& pool, const std::string& backend,
-                                         std::chrono::milliseconds now) const {
+FlowCount ReplayDirector::open_flows(const std::string& pool, const std::string& backend,
+                                     std::chrono::milliseconds now) const {
   const auto id = backend_id(store_.current(), *snapshot_, pool, backend);
-  if (!id) return 0;
-  const std::uint32_t closing_ms = store_.current().site.find_pool(pool)->timeouts.closing_ms;
-  return flows_.table.count(*id, static_cast<std::uint32_t>(now.count()), closing_ms).open;
+  if (!id) return {};
+  const Pool& found = *store_.current().site.find_pool(pool);
+  const auto now_ms = static_cast<std::uint32_t>(now.count());
+  FlowMarks marks;
+  marks.add(counters_, *id, now_ms);
+  return {flows_.table.count(*id, now_ms, found.timeouts.closing_ms).open,
+          witness_.unseen(found, *found.find_backend(backend), now, marks)};
 }
 
 void ReplayDirector::resolve(const Snapshot& snapshot) {

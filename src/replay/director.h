@@ -15,6 +15,7 @@
 #include "dataplane/pipeline.h"
 #include "guideway/result.h"
 #include "state/director_config.h"
+#include "state/flow_witness.h"
 #include "state/snapshot_builder.h"
 #include "state/store.h"
 
@@ -44,8 +45,8 @@ class ReplayDirector {
   [[nodiscard]] Result<void> publish(std::chrono::milliseconds now);
 
   // Of a backend of the present site.
-  [[nodiscard]] std::uint64_t open_flows(const std::string& pool, const std::string& backend,
-                                         std::chrono::milliseconds now) const;
+  [[nodiscard]] FlowCount open_flows(const std::string& pool, const std::string& backend,
+                                     std::chrono::milliseconds now) const;
 
   // The burst's arrays stay readable until the next run.
   void run(Burst& burst, std::uint32_t now_ms, Outputs& out);
@@ -74,6 +75,7 @@ class ReplayDirector {
   std::uint8_t egress_ = 0;
   WorkerCounters counters_;
   FlowState flows_;
+  FlowWitness witness_{true};
   Pipeline pipeline_;
   std::map<BackendId, BackendName> backend_names_;
   std::map<ServiceId, std::string> service_names_;

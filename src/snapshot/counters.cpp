@@ -20,9 +20,11 @@ T* reserve(std::size_t count) {
 
 WorkerCounters::WorkerCounters()
     : backends_(reserve<BackendCounters>(backend_ids_max)),
+      marks_(reserve<BackendMarks>(backend_ids_max)),
       services_(reserve<ServiceCounters>(service_ids_max)) {}
 
 WorkerCounters::~WorkerCounters() {
+  munmap(marks_, backend_ids_max * sizeof(BackendMarks));
   munmap(backends_, backend_ids_max * sizeof(BackendCounters));
   munmap(services_, service_ids_max * sizeof(ServiceCounters));
 }

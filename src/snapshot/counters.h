@@ -37,6 +37,18 @@ struct BackendCounters {
 };
 static_assert(sizeof(BackendCounters) == 32);
 
+// When a backend last had a flow that no table has: by the workers' clock, written by one worker, read by anybody. After
+// 49 days the clock comes by the same numbers again, and an old mark is taken for a new one for a while.
+struct BackendMarks {
+  static constexpr std::uint32_t never = 0;
+  std::atomic<std::uint32_t> stranger_ms{never};  // a connection goes on that may be its own
+  std::atomic<std::uint32_t> refused_ms{never};   // a flow of it found no room in the table
+
+  static void set(std::atomic<std::uint32_t>& mark, std::uint32_t now_ms) {
+    mark.store(now_ms == never ? never + 1 : now_ms, std::memory_order_relaxed);
+  }
+};
+
 // Likewise.
 struct ServiceCounters {
   Counter packets;
@@ -51,6 +63,8 @@ struct alignas(64) VerdictCounters {
   Counter packets_in, bytes_in;
   Counter bursts, polls_idle;  // for the busy share of a worker
   Counter flows_created, flows_evicted;
+  Counter flows_refused;  // new flows that found no room in the flow table
+  Counter strangers;      // packets of TCP connections that go on and that this worker did not see begin
   // What the host itself sends by a port's twin: no packets in, and under no verdict.
   Counter host_frames;       // that the port took
   Counter host_frames_lost;  // that it did not take
@@ -80,12 +94,15 @@ class WorkerCounters {
 
   VerdictCounters verdicts;
   [[nodiscard]] BackendCounters& backend(BackendId id) { return backends_[to_index(id)]; }
+  [[nodiscard]] BackendMarks& marks(BackendId id) { return marks_[to_index(id)]; }
+  [[nodiscard]] const BackendMarks& marks(BackendId id) const { return marks_[to_index(id)]; }
   [[nodiscard]] ServiceCounters& service(ServiceId id) { return services_[to_index(id)]; }
   [[nodiscard]] const BackendCounters& backend(BackendId id) const { return backends_[to_index(id)]; }
   [[nodiscard]] const ServiceCounters& service(ServiceId id) const { return services_[to_index(id)]; }
 
  private:
   BackendCounters* backends_ = nullptr;
+  BackendMarks* marks_ = nullptr;
   ServiceCounters* services_ = nullptr;
 };
 

@@ -105,10 +105,14 @@ class Breaking {
       out_.cut.push_back(was.name);
       return true;
     }
-    DrainedFlows left{was.name, std::nullopt};
-    if (before_.pool->flow_table && flows.count) left.flows = flows.count(before_.pool->name, was.name);
+    DrainedFlows left{was.name, std::nullopt, std::nullopt};
+    if (before_.pool->flow_table && flows.count) {
+      const FlowCount counted = flows.count(before_.pool->name, was.name);
+      left.flows = counted.open;
+      left.unseen = counted.unseen;
+    }
     out_.drained.push_back(left);
-    return left.flows != 0U;
+    return left.may_break();
   }
 
   void count_row(std::uint32_t row) {
@@ -126,8 +130,14 @@ class Breaking {
     } else if (rows_decide_) {
       // Hops carry the flows of one deal. Whether any is left from before the last one, nobody knows: told, not
       // refused.
-      if (rows_kept_ && is_left_out(former, row)) ++out_.rows_forgotten;
-    } else if (is_left_out(first, row) || is_left_out(holder, row) || is_left_out(former, row)) {
+      // Nor whether a stand-in is left with any: the last hop of a row is where its flows went while others were away.
+      if (!rows_kept_) return;
+      if (is_left_out(former, row)) {
+        ++out_.rows_forgotten;
+      } else if (leaves_out_a_hop(row)) {
+        ++out_.rows_stand_in_forgotten;
+      }
+    } else if (leaves_out_a_hop(row)) {
       ++out_.rows_by_table;
     }
   }
@@ -145,6 +155,11 @@ class Breaking {
     return member != no_member && to_[member] != no_member &&
            before_.status[member].state != BackendState::disabled && has_hop(before_.rows[row], member) &&
            !has_hop(after_.rows[row], to_[member]);
+  }
+
+  bool leaves_out_a_hop(std::uint32_t row) const {
+    const auto& hops = before_.rows[row].hop;
+    return std::any_of(hops.begin(), hops.end(), [&](MemberIndex hop) { return is_left_out(hop, row); });
   }
 
   const PoolView &before_, &after_;
@@ -226,6 +241,7 @@ PoolMoves pool_moves(const SiteVersion& before, const SiteVersion& after, const 
   out.pool = name;
   out.rows = is.row_count();
   out.rows_before = was.row_count();
+  out.rows_after = is.shared_rows;
   count_moves(was, is, out);
   const bool in_use = std::any_of(before.site.services.begin(), before.site.services.end(),
                                   [&](const Service& s) { return s.pool == name; });
@@ -242,12 +258,20 @@ std::string forgotten_sentence(const PoolMoves& moves) {
       moves.pool, grouped(moves.rows_forgotten), grouped(moves.rows));
 }
 
+std::string stand_in_sentence(const PoolMoves& moves) {
+  return fmt::format(
+      "pool \"{}\" keeps no flow table: on {} of {} rows a backend is no hop any more that took new flows "
+      "there if "
+      "others were draining or down; connections that it got so may break",
+      moves.pool, grouped(moves.rows_stand_in_forgotten), grouped(moves.rows));
+}
+
 // A count of 0 is this director's own.
 std::optional<std::string> elsewhere_sentence(const PoolMoves& moves, const Pool& pool,
                                               const LiveFlows& flows) {
   std::vector<std::string> names;
   for (const DrainedFlows& left : moves.drained)
-    if (left.flows == 0U) names.push_back(left.backend);
+    if (!left.may_break()) names.push_back(left.backend);
   if (names.empty()) return std::nullopt;
   const std::chrono::milliseconds established(pool.timeouts.established_ms);
   std::string out =
@@ -266,7 +290,7 @@ bool Plan::needs_force() const {
   return !services_cut.empty() || std::any_of(pools.begin(), pools.end(), [](const PoolMoves& moves) {
     return moves.rows_breaking > 0 || moves.ends_new_flows ||
            std::any_of(moves.drained.begin(), moves.drained.end(),
-                       [](const DrainedFlows& left) { return left.flows != 0U; });
+                       [](const DrainedFlows& left) { return left.may_break(); });
   });
 }
 
@@ -283,6 +307,7 @@ Plan compared(const SiteVersion& before, SiteVersion after, const HealthView& he
   out.services_cut = services_cut(before.site, after.site);
   for (const PoolMoves& moves : out.pools) {
     if (moves.rows_forgotten > 0) out.warnings.push_back(forgotten_sentence(moves));
+    if (moves.rows_stand_in_forgotten > 0) out.warnings.push_back(stand_in_sentence(moves));
     if (const Pool* pool = before.site.find_pool(moves.pool); pool != nullptr)
       if (auto sentence = elsewhere_sentence(moves, *pool, flows))
         out.warnings.push_back(std::move(*sentence));

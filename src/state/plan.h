@@ -45,6 +45,8 @@ struct BackendMoves {
 struct DrainedFlows {
   std::string backend;
   std::optional<std::uint64_t> flows;
+  std::optional<UnseenFlows> unseen;  // there may be more than `flows`
+  [[nodiscard]] bool may_break() const { return flows != 0U || unseen.has_value(); }
 };
 
 struct PoolMoves {
@@ -64,7 +66,10 @@ struct PoolMoves {
   std::uint32_t rows_by_table = 0;
   // Without a flow table: rows whose former is no hop any more, so that what began before the last deal may break.
   std::uint32_t rows_forgotten = 0;
+  // Likewise: other rows where a hop is none any more that has flows if it stood in for a backend that was away.
+  std::uint32_t rows_stand_in_forgotten = 0;
   std::vector<BackendMoves> backends;  // every backend of before and after, name order
+  RecentRows::Shared rows_after;  // held until the snapshot is built, which finds them in the recent rows
 };
 
 struct Plan {

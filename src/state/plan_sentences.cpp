@@ -25,6 +25,12 @@ std::string rows_sentence(const PoolMoves& moves) {
 }
 
 std::string drained_sentence(const PoolMoves& moves, const DrainedFlows& left) {
+  if (left.flows && left.unseen)
+    return fmt::format("{} of pool \"{}\" {} and may have flows that nobody here has counted: {}",
+                       left.backend, moves.pool,
+                       *left.flows == 0 ? "has no live flows that this director knows"
+                                        : "still has " + counted(*left.flows, "live flow"),
+                       unseen_sentence(*left.unseen));
   if (left.flows)
     return fmt::format("{} of pool \"{}\" still has {}", left.backend, moves.pool,
                        counted(*left.flows, "live flow"));
@@ -58,10 +64,10 @@ std::string drain_hint(const PoolMoves& moves) {
 
 std::string wait_hint(const PoolMoves& moves) {
   for (const DrainedFlows& left : moves.drained)
-    if (left.flows && *left.flows != 0)
+    if (left.flows && left.may_break())
       return fmt::format(
-          "wait for them (`guideway backend drain {} {} --wait`) or, to break them, repeat with --force",
-          moves.pool, left.backend);
+          "wait {} (`guideway backend drain {} {} --wait`) or, to break them, repeat with --force",
+          *left.flows != 0 ? "for them" : "until it is known", moves.pool, left.backend);
   for (const DrainedFlows& left : moves.drained)
     if (!left.flows)
       return fmt::format("look at the connections of {} itself, then repeat with --force", left.backend);
@@ -83,7 +89,7 @@ std::vector<std::string> breaks_of(const Plan& plan) {
   for (const PoolMoves& moves : plan.pools) {
     if (std::string rows = rows_sentence(moves); !rows.empty()) out.push_back(std::move(rows));
     for (const DrainedFlows& left : moves.drained)
-      if (left.flows != 0U) out.push_back(drained_sentence(moves, left));
+      if (left.may_break()) out.push_back(drained_sentence(moves, left));
     if (moves.ends_new_flows)
       out.push_back(
           fmt::format("pool \"{}\" would take no new flows: no backend is left that does", moves.pool));

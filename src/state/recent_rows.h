@@ -4,6 +4,7 @@
 // Why:  a change is planned, carried out and built into a snapshot over the same rows; building them from nothing
 //       costs tens of milliseconds with hundreds of backends, taking them over from a drain before costs one. A digest
 //       costs a pass over all rows, which a scrape or a status must not pay for pools that stand still.
+//       Whoever holds rows (a plan, a published pool) has them found here, however many pools there are.
 // Cost: `kept` vectors of rows, 0.5 MB each at 65,537 rows; `digests_kept` digests a seating.
 // Not:  a source of truth: rows are a pure function of what is asked with.
 // Thread: any; rows are built outside its lock.
@@ -33,6 +34,9 @@ class RecentRows {
   // Likewise, only where they are at hand; nullptr else.
   [[nodiscard]] Shared find(const SharedSeating& seating, const std::vector<MemberStatus>& status,
                             const HopRules& rules);
+  // Others may be given these rows, which are build_rows(*seating, status, rules), for as long as somebody holds them.
+  void lend(const SharedSeating& seating, const std::vector<MemberStatus>& status, const HopRules& rules,
+            const Shared& rows);
   // rows_digest of these rows.
   [[nodiscard]] std::uint64_t digest(const SharedSeating& seating, const std::vector<MemberStatus>& status,
                                      const HopRules& rules);
@@ -51,12 +55,20 @@ class RecentRows {
     SharedSeating seating;  // held, so that its address is not used again
   };
 
+  template <class Value>
+  using BySeating = std::map<std::weak_ptr<const Seating>, std::deque<Entry<Value>>, std::owner_less<>>;
+
+  void lend_locked(const SharedSeating& seating, const std::vector<MemberStatus>& status,
+                   const HopRules& rules, const Shared& rows);
+  // Of the same seating and rules, to be made into others.
+  [[nodiscard]] std::optional<Entry<Shared>> near_locked(const SharedSeating& seating, const HopRules& rules);
   Shared find_locked(const SharedSeating& seating, const std::vector<MemberStatus>& status,
                      const HopRules& rules);
 
   std::mutex mutex_;            // guards what follows
   std::deque<RowsEntry> rows_;  // newest first
-  std::map<std::weak_ptr<const Seating>, std::deque<Entry<std::uint64_t>>, std::owner_less<>> digests_;
+  BySeating<std::weak_ptr<const std::vector<Row>>> lent_;
+  BySeating<std::uint64_t> digests_;
 };
 
 }  // namespace guideway

@@ -41,6 +41,16 @@ milliseconds longest_timeout(const Site& site) {
 
 }  // namespace
 
+std::uint32_t rows_forgotten(const SnapshotPool& before, const SnapshotPool& after) {
+  if (&before == &after) return 0;
+  std::uint32_t out = 0;
+  for (std::size_t row = 0; row < after.rows.size(); ++row) {
+    const Row &was = before.rows[row], &is = after.rows[row];
+    if (was.takes_new != 0 && std::find(is.hop.begin(), is.hop.end(), was.hop[0]) == is.hop.end()) ++out;
+  }
+  return out;
+}
+
 struct SnapshotBuilder::Impl {
   OuterSources sources;
   NextHops& next_hops;
@@ -50,17 +60,29 @@ struct SnapshotBuilder::Impl {
   std::uint32_t pools_numbered = 0;
   std::map<std::string, BuiltPool> pools;  // of the newest snapshot
 
-  // What the newest build has replaced.
+  // What the newest build has replaced; what it has not is empty.
   struct Replaced {
     std::optional<BackendIds> backend_ids;
     std::optional<ServiceIds> service_ids;
     std::uint32_t pools_numbered = 0;
-    std::map<std::string, BuiltPool> pools;
+    std::optional<std::map<std::string, BuiltPool>> pools;
   };
   std::optional<Replaced> replaced;
 
+  void take_back() noexcept {
+    if (!replaced) return;
+    if (replaced->backend_ids) backend_ids = std::move(*replaced->backend_ids);
+    if (replaced->service_ids) service_ids = std::move(*replaced->service_ids);
+    if (replaced->pools) pools = std::move(*replaced->pools);
+    pools_numbered = replaced->pools_numbered;
+    replaced.reset();
+  }
+
   Impl(OuterSources outer, NextHops& hops, std::shared_ptr<RecentRows> rows)
       : sources(std::move(outer)), next_hops(hops), recent(std::move(rows)) {}
+
+  Result<std::shared_ptr<const Snapshot>> build(const SiteVersion& version, const HealthView& health,
+                                                milliseconds now, Replaced& old);
 
   Result<IpAddress> outer_source(const Pool& pool) const {
     const Family family = pool.backends.empty() ? Family::ipv4 : pool.backends.front().address.family;
@@ -147,6 +169,7 @@ struct SnapshotBuilder::Impl {
                      .outer_source_spread = spreads(pool) ? ~std::uint32_t{0} >> sources.spread->length : 0,
                      .rows = rows_for(pool, seating, status, old),
                      .backends = backends_of(pool, *seating, status)});
+    recent->lend(seating, status, pool.rules(), RecentRows::Shared(built, &built->rows));
     return BuiltPool{pool, seating, std::move(status), std::move(built)};
   }
 
@@ -184,6 +207,35 @@ struct SnapshotBuilder::Impl {
   }
 };
 
+Result<std::shared_ptr<const Snapshot>> SnapshotBuilder::Impl::build(const SiteVersion& version,
+                                                                     const HealthView& health,
+                                                                     milliseconds now, Replaced& old) {
+  if (!same_backends(version.site)) {
+    if (auto checked = check(version.site); !checked) return tl::unexpected(std::move(checked.error()));
+    if (auto assigned = assign_ids(version.site, now, old); !assigned)
+      return tl::unexpected(std::move(assigned.error()));
+  }
+  name_services(version.site, old);
+  std::map<std::string, BuiltPool> built;
+  for (const Pool& pool : version.site.pools) built.emplace(pool.name, build_pool(version, pool, health));
+  old.pools = std::exchange(pools, std::move(built));
+
+  auto out = std::make_shared<Snapshot>();
+  out->epoch = version.epoch;
+  out->backends.resize(backend_ids.end());
+  for (const Pool& pool : version.site.pools) {
+    const auto& shared = out->pools.emplace_back(pools.at(pool.name).built);
+    for (std::size_t slot = 0; slot < shared->backends.size(); ++slot)
+      out->backends[to_index(shared->backends[slot].id)] = {shared.get(), static_cast<MemberIndex>(slot)};
+  }
+  for (const Service& service : version.site.services)
+    out->services.push_back({.name = service.name,
+                             .id = *service_ids.find(service.name),
+                             .pool = pools.at(service.pool).built.get()});
+  out->lookup = service_table(version.site);
+  return out;
+}
+
 SnapshotBuilder::SnapshotBuilder(OuterSources sources, NextHops& next_hops,
                                  std::shared_ptr<RecentRows> recent)
     : impl_(std::make_unique<Impl>(std::move(sources), next_hops, std::move(recent))) {}
@@ -191,46 +243,19 @@ SnapshotBuilder::~SnapshotBuilder() = default;
 
 Result<std::shared_ptr<const Snapshot>> SnapshotBuilder::build(const SiteVersion& version,
                                                                const HealthView& health, milliseconds now) {
-  impl_->replaced.reset();
-  Impl::Replaced old;
+  // A refusal changes nothing, nor does an exception: what has been replaced by then is put back.
+  Impl::Replaced& old = impl_->replaced.emplace();
   old.pools_numbered = impl_->pools_numbered;
-  if (!impl_->same_backends(version.site)) {
-    if (auto checked = impl_->check(version.site); !checked)
-      return tl::unexpected(std::move(checked.error()));
-    if (auto assigned = impl_->assign_ids(version.site, now, old); !assigned)
-      return tl::unexpected(std::move(assigned.error()));
+  try {
+    auto out = impl_->build(version, health, now, old);
+    if (!out) impl_->take_back();
+    return out;
+  } catch (...) {
+    impl_->take_back();
+    throw;
   }
-  impl_->name_services(version.site, old);
-  std::map<std::string, BuiltPool> built;
-  for (const Pool& pool : version.site.pools)
-    built.emplace(pool.name, impl_->build_pool(version, pool, health));
-  old.pools = std::exchange(impl_->pools, std::move(built));
-  impl_->replaced = std::move(old);
-
-  auto out = std::make_shared<Snapshot>();
-  out->epoch = version.epoch;
-  out->backends.resize(impl_->backend_ids.end());
-  for (const Pool& pool : version.site.pools) {
-    const auto& shared = out->pools.emplace_back(impl_->pools.at(pool.name).built);
-    for (std::size_t slot = 0; slot < shared->backends.size(); ++slot)
-      out->backends[to_index(shared->backends[slot].id)] = {shared.get(), static_cast<MemberIndex>(slot)};
-  }
-  for (const Service& service : version.site.services)
-    out->services.push_back({.name = service.name,
-                             .id = *impl_->service_ids.find(service.name),
-                             .pool = impl_->pools.at(service.pool).built.get()});
-  out->lookup = service_table(version.site);
-  return out;
 }
 
-void SnapshotBuilder::take_back() {
-  if (!impl_->replaced) return;
-  Impl::Replaced& old = *impl_->replaced;
-  if (old.backend_ids) impl_->backend_ids = std::move(*old.backend_ids);
-  if (old.service_ids) impl_->service_ids = std::move(*old.service_ids);
-  impl_->pools_numbered = old.pools_numbered;
-  impl_->pools = std::move(old.pools);
-  impl_->replaced.reset();
-}
+void SnapshotBuilder::take_back() { impl_->take_back(); }
 
 }  // namespace guideway

@@ -22,6 +22,9 @@ struct OuterSources {
       spread;  // IPv4, without host bits: where IPIP and GRE take their sources from instead
 };
 
+// Rows whose new flows went to a backend that is none of their hops in `after`, which differs in states and health only.
+[[nodiscard]] std::uint32_t rows_forgotten(const SnapshotPool& before, const SnapshotPool& after);
+
 class SnapshotBuilder {
  public:
   // `recent`: the store's recent_rows(), where there is a store.

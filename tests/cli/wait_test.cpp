@@ -19,7 +19,8 @@ TEST(Wait, EndsWithTheLastFlow) {
     return list_of(draining(flows--));
   };
   std::vector<std::uint64_t> told;
-  EXPECT_TRUE(wait_drained(ask, "web", "web-1", 10s, [&told](std::uint64_t left) { told.push_back(left); }));
+  EXPECT_TRUE(
+      wait_drained(ask, "web", "web-1", 10s, [&told](const Left& left) { told.push_back(left.flows); }));
   EXPECT_EQ(flows, -1);
   EXPECT_EQ(told, (std::vector<std::uint64_t>{3, 2, 1, 0}));
 }
@@ -32,6 +33,42 @@ TEST(Wait, TimeIsUpWithTheNumberOfFlowsLeft) {
   EXPECT_EQ(waited.error().kind, ErrorKind::timeout);
   EXPECT_NE(waited.error().what.find("17 live flows"), std::string::npos);
   EXPECT_GE(std::chrono::steady_clock::now() - begin, 120ms);
+}
+
+json unknown(int flows) {
+  json out = draining(flows);
+  out["unseen_flows"] = {
+      {"why", "started"}, {"ago_ms", 1}, {"known_in_ms", 2}, {"sentence", "it has just begun"}};
+  return out;
+}
+
+TEST(Wait, EndsWhenItIsKnownThatThereAreNoFlows) {
+  int looks = 0;
+  const Ask ask = [&looks](const auto&) -> Result<json> {
+    if (++looks < 3) return list_of(unknown(0));
+    json known = draining(0);
+    known["unseen_flows"] = nullptr;
+    return list_of(known);
+  };
+  std::vector<std::string> told;
+  EXPECT_TRUE(
+      wait_drained(ask, "web", "web-1", 10s, [&told](const Left& left) { told.push_back(left.unseen); }));
+  EXPECT_EQ(told, (std::vector<std::string>{"it has just begun", "it has just begun", ""}));
+}
+
+TEST(Wait, TimeIsUpWithWhatIsNotKnown) {
+  const auto waited = [](int flows) {
+    const Ask ask = [flows](const auto&) -> Result<json> { return list_of(unknown(flows)); };
+    return wait_drained(ask, "web", "web-1", 60ms);
+  };
+  for (const int flows : {0, 17}) {
+    const auto late = waited(flows);
+    ASSERT_FALSE(late);
+    EXPECT_EQ(late.error().kind, ErrorKind::timeout);
+    EXPECT_TRUE(late.error().what.ends_with("that nobody here has counted: it has just begun"))
+        << late.error().what;
+  }
+  EXPECT_NE(waited(17).error().what.find("still has 17 live flows and may"), std::string::npos);
 }
 
 TEST(Wait, EndsWhenSomebodyElseEndsTheDrain) {

@@ -71,6 +71,9 @@ class FakeLive final : public Live {
   }
   FlowsLeft flows_left(const std::string&, const std::string& backend) override { return flows[backend]; }
   FlowTables& flow_tables() override { return tables; }
+  std::optional<UnseenFlows> unseen_flows(const std::string&, const std::string& backend) override {
+    return flows[backend].unseen;
+  }
   std::chrono::seconds up{4000};
   std::chrono::seconds uptime() override { return up; }
   std::size_t memory_bytes() override { return 64 << 20; }

@@ -167,6 +167,39 @@ TEST(Read, BackendsShowSharesAndTheFlowsLeftOfThoseThatDrain) {
   EXPECT_NE(text.find("draining"), std::string::npos) << text;
 }
 
+TEST(Read, FlowsThatAreInNoTableAreTold) {
+  FakeDirector director;
+  ASSERT_TRUE(director("backend drain web web-1"));
+  EXPECT_EQ((*director("status"))["unseen_flows"], (json{{"backends", 0}, {"longest", nullptr}}));
+  EXPECT_NE(text_of("pool show web", *director("pool show web")).find("flow table"), std::string::npos);
+  director.live_side.flows["web-1"] = {
+      .open = 17, .unseen = UnseenFlows{Unseen::table_on, std::chrono::seconds(5), std::chrono::minutes(10)}};
+  director.live_side.flows["web-2"] = {
+      .unseen = UnseenFlows{Unseen::strangers, std::chrono::seconds(1), std::chrono::minutes(14)}};
+
+  const json list = *director("backend list web");
+  EXPECT_EQ(list["backends"][0]["unseen_flows"]["why"], "table_on");
+  EXPECT_EQ(list["backends"][0]["unseen_flows"]["ago_ms"], 5000);
+  EXPECT_EQ(list["backends"][1]["unseen_flows"]["known_in_ms"], 14 * 60'000);
+  EXPECT_TRUE(list["backends"][2]["unseen_flows"].is_null());
+  const std::string text = text_of("backend list", list);
+  EXPECT_NE(text.find("17 or more"), std::string::npos) << text;
+  EXPECT_NE(
+      text.find("web-1 may have flows that nobody here has counted: the pool's flow table was turned on"),
+      std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("web-2 may"), std::string::npos) << "nobody waits for it";
+  const std::string pool = text_of("pool show web", *director("pool show web"));
+  EXPECT_NE(
+      pool.find("on; 2 backends may have flows in none: connections that this director did not see begin"),
+      std::string::npos)
+      << pool;
+  const json status = *director("status");
+  EXPECT_EQ(status["unseen_flows"]["backends"], 2);
+  EXPECT_EQ(status["unseen_flows"]["longest"]["why"], "strangers");
+  EXPECT_NE(text_of("status", status).find("2 backends may have some in no flow table"), std::string::npos);
+}
+
 TEST(Read, HealthByHandIsShownAndTakenBack) {
   FakeDirector director;
   const auto set = director("health set web web-2 down");

@@ -53,7 +53,11 @@ class FakeHealth final : public Live {
     const std::lock_guard lock(mutex_);
     return view_;
   }
-  FlowsLeft flows_left(const std::string&, const std::string&) override { return {flows, 0}; }
+  FlowsLeft flows_left(const std::string&, const std::string&) override {
+    on_flows_left();
+    return {flows, 0, {}};
+  }
+  std::optional<UnseenFlows> unseen_flows(const std::string&, const std::string&) override { return {}; }
   FlowTables& flow_tables() override { return tables; }
   std::chrono::seconds uptime() override { return {}; }
   std::size_t memory_bytes() override {
@@ -63,6 +67,7 @@ class FakeHealth final : public Live {
 
   std::atomic<std::uint64_t> flows{0};
   std::function<void()> on_memory_bytes = [] {};  // in the midst of `status`
+  std::function<void()> on_flows_left = [] {};    // in the midst of a plan that takes a draining backend out
 
  private:
   std::mutex mutex_;

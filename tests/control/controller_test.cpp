@@ -159,6 +159,35 @@ TEST(Controller, HealthMovesRowsWithoutAnEpoch) {
   EXPECT_EQ(director.publisher.count(), published) << "the same view was published again";
 }
 
+// While one drains and another is down, a third takes their rows' new flows; then the second comes back.
+TEST(Controller, AStandInThatHealthForgetsIsCounted) {
+  for (const bool flow_table : {false, true}) {
+    Site site = small_site();
+    site.pools[0].flow_table = flow_table;
+    ControlledDirector director(site);
+    ASSERT_TRUE(director.controller.start());
+    ASSERT_TRUE(director("backend drain web web-1"));
+    ASSERT_TRUE(director("health set web web-2 down"));
+    EXPECT_TRUE(director.controller.metrics().publish.rows_forgotten.empty())
+        << "a new first hop forgets nobody";
+    const auto before = director.publisher.newest();
+    ASSERT_TRUE(director("health set web web-2 auto"));
+    const auto& after = director.publisher.newest()->pools[0]->rows;
+    std::uint64_t lost = 0;
+    for (std::size_t row = 0; row < after.size(); ++row) {
+      const auto& hops = after[row].hop;
+      if (std::find(hops.begin(), hops.end(), before->pools[0]->rows[row].hop[0]) == hops.end()) ++lost;
+    }
+    ASSERT_GT(lost, 0U) << "this story loses nothing, so it shows nothing";
+    const auto counted = director.controller.metrics().publish.rows_forgotten;
+    if (flow_table) {
+      EXPECT_TRUE(counted.empty()) << "the table keeps them";
+    } else {
+      EXPECT_EQ(counted, (std::map<std::string, std::uint64_t>{{"web", lost}}));
+    }
+  }
+}
+
 TEST(Controller, HealthByHandActsBeforeItIsAnswered) {
   ControlledDirector director;
   ASSERT_TRUE(director.controller.start());
@@ -215,6 +244,49 @@ TEST(Controller, NobodyWaitsForAReader) {
   EXPECT_TRUE(soon([&] { return first_rows(*director.publisher.newest(), "10.0.1.12") == 0; }));
   go_on.set_value();
   reader.join();
+}
+
+// The plan of a removal that takes long; what comes first counts, and the plan is made again.
+TEST(Controller, NobodyWaitsForAPlan) {
+  for (const bool expects : {false, true}) {
+    ControlledDirector director;
+    ASSERT_TRUE(director.controller.start());
+    ASSERT_TRUE(director("backend drain web web-1"));
+    std::promise<void> planning, go_on;
+    std::atomic<int> plans{0};
+    director.live.on_flows_left = [&] {
+      if (plans++ != 0) return;
+      planning.set_value();
+      go_on.get_future().wait();
+    };
+    std::thread remover([&director, expects] {
+      auto arguments = parse_command(*split_words("backend remove web web-1"));
+      if (expects) arguments->expect_epoch = Epoch{2};
+      const auto removed = director.controller.run(*arguments);
+      if (expects) {
+        ASSERT_FALSE(removed);
+        EXPECT_EQ(removed.error().kind, ErrorKind::stale);
+        return;
+      }
+      ASSERT_TRUE(removed) << removed.error().text();
+      EXPECT_EQ((*removed)["epoch"], 4);
+    });
+    planning.get_future().wait();
+    const auto drained = director("backend drain web web-2");
+    ASSERT_TRUE(drained) << drained.error().text();
+    EXPECT_EQ((*drained)["epoch"], 3);
+    EXPECT_EQ(director.publisher.newest()->epoch, Epoch{3});
+    const int published = director.publisher.count();
+    ASSERT_TRUE(director.live.set_health("web", "web-3", Health::down));
+    director.controller.health_changed();
+    EXPECT_TRUE(soon([&] { return director.publisher.count() > published; }));
+    go_on.set_value();
+    remover.join();
+    EXPECT_EQ(plans, expects ? 1 : 2);
+    EXPECT_EQ(director.publisher.newest()->epoch, expects ? Epoch{3} : Epoch{4});
+    EXPECT_EQ(first_rows(*director.publisher.newest(), "10.0.1.12"), 0U)
+        << "the drain that came first is kept";
+  }
 }
 
 TEST(Controller, CommandsFromManyThreadsAreOneAfterTheOther) {

@@ -39,7 +39,8 @@ class FakeLive final : public Live {
     }
     out.services = {{"www", 11, 12, 13, 14}};
     out.backends = {{"web", "web-1", 21, 22, 23, {}}, {"web", "web-2", 31, 32, 33, {}}};
-    out.workers = {{1, 41, 42, 43, 44, 45, 46, 47, 48}, {2, 51, 52, 53, 54, 55, 56, 57, 58}};
+    out.workers = {{1, 41, 42, 43, 44, 45, 46, 401, 402, 47, 48},
+                   {2, 51, 52, 53, 54, 55, 56, 501, 502, 57, 58}};
     return out;
   }
   std::vector<HealthReport> health() override {
@@ -74,9 +75,10 @@ class FakeLive final : public Live {
   HealthView health_view() override { return {}; }
   FlowsLeft flows_left(const std::string& pool, const std::string& backend) override {
     asked.insert(pool + "/" + backend);
-    return {81, 5};
+    return {81, 5, UnseenFlows{Unseen::table_on, {}, {}}};
   }
   FlowTables& flow_tables() override { return tables; }
+  std::optional<UnseenFlows> unseen_flows(const std::string&, const std::string&) override { return {}; }
   std::chrono::seconds uptime() override { return std::chrono::seconds(91); }
   std::size_t memory_bytes() override { return 92; }
 
@@ -100,7 +102,8 @@ PublishReport published() {
           .pools = {{"web", 0xdef, 0x123}},
           .build = std::chrono::milliseconds(5),
           .publish = std::chrono::microseconds(6),
-          .published = 8};
+          .published = 8,
+          .rows_forgotten = {{"web", 9}}};
 }
 
 MetricsView view() {
@@ -167,6 +170,9 @@ TEST(MetricsTest, EverySampleHasItsValue) {
       {"guideway_backend_new_flows_total{pool=\"web\",backend=\"web-2\"}", 33},
       {"guideway_backend_live_flows{pool=\"web\",backend=\"web-2\"}", 81},
       {"guideway_backend_closing_flows{pool=\"web\",backend=\"web-2\"}", 5},
+      {"guideway_pool_rows_forgotten_total{pool=\"web\"}", 9},
+      {"guideway_backend_unseen_flows{pool=\"web\",backend=\"web-2\",why=\"table_on\"}", 1},
+      {"guideway_backend_unseen_flows{pool=\"web\",backend=\"web-2\",why=\"strangers\"}", 0},
       {"guideway_backend_weight{pool=\"web\",backend=\"web-2\"}", 200},
       {"guideway_backend_state{pool=\"web\",backend=\"web-2\",state=\"draining\"}", 1},
       {"guideway_backend_state{pool=\"web\",backend=\"web-2\",state=\"active\"}", 0},
@@ -179,6 +185,8 @@ TEST(MetricsTest, EverySampleHasItsValue) {
       {"guideway_worker_received_packets_total{lcore=\"1\"}", 41},
       {"guideway_worker_idle_polls_total{lcore=\"2\"}", 54},
       {"guideway_worker_flows_evicted_total{lcore=\"2\"}", 56},
+      {"guideway_worker_flows_refused_total{lcore=\"1\"}", 401},
+      {"guideway_worker_stranger_packets_total{lcore=\"2\"}", 502},
       {"guideway_worker_host_frames_total{lcore=\"1\"}", 47},
       {"guideway_worker_host_frames_lost_total{lcore=\"2\"}", 58},
       {"guideway_port_link_up{port=\"wan\"}", 1},

@@ -265,5 +265,78 @@ TEST_F(FlowRules, TheRowIsTheHashsRemainder) {
   }
 }
 
+// Whoever takes a backend out must hear of connections that no entry tells of.
+class Strangers : public FlowRules {
+ protected:
+  std::uint32_t mark(unsigned backend) {
+    return director.counters.marks(BackendId(backend)).stranger_ms.load();
+  }
+  std::uint64_t packets() { return director.counters.verdicts.strangers.get(); }
+  void later(std::uint32_t ms) { director.now_ms += ms; }
+};
+
+TEST_F(Strangers, OneThatGoesOnMarksEveryHopThatMayKnowIt) {
+  rows({3, 1, none});
+  send(tcp_ack);
+  later(StrangerTable::proof_ms - 1);
+  send(tcp_ack);
+  EXPECT_EQ(packets(), 0U) << "it may have got its RST";
+  later(1);
+  send(tcp_ack);
+  EXPECT_EQ(packets(), 1U);
+  EXPECT_EQ(mark(3), director.now_ms);
+  EXPECT_EQ(mark(1), director.now_ms);
+  EXPECT_EQ(mark(0), BackendMarks::never);
+  later(60'000);
+  send(tcp_ack);
+  EXPECT_EQ(mark(3), director.now_ms) << "the mark is that of the last packet";
+}
+
+TEST_F(Strangers, OnePacketOfEachProvesNothing) {
+  for (std::uint16_t port = 1000; port < 1100; ++port) {
+    send(tcp_ack, port);
+    later(StrangerTable::proof_ms);
+  }
+  EXPECT_EQ(packets(), 0U);
+}
+
+TEST_F(Strangers, MoreThanTheTableCanJudgeCountAsThoseThatGoOn) {
+  for (std::uint16_t port = 1000; port < 30'000; ++port) send(tcp_ack, port);
+  EXPECT_GT(packets(), 20'000U);
+}
+
+TEST_F(Strangers, KnownFlowsEndsAndAnswersAreNone) {
+  const auto goes_on = [this](std::uint8_t flags, std::uint16_t port) {
+    for (int i = 0; i < 3; ++i, later(StrangerTable::proof_ms)) send(flags, port);
+  };
+  send(tcp_syn, 50'000);
+  goes_on(tcp_ack, 50'000);
+  goes_on(tcp_rst, 50'001);
+  goes_on(tcp_syn | tcp_ack, 50'002);
+  goes_on(tcp_syn, 50'003);
+  EXPECT_EQ(packets(), 0U);
+  director.pool.flow_table = false;
+  goes_on(tcp_ack, 50'004);
+  EXPECT_EQ(packets(), 0U) << "a pool that counts no flows has no strangers";
+  director.pool.flow_table = true;
+  goes_on(tcp_ack, 50'005);
+  EXPECT_EQ(packets(), 2U) << "and one that does, has";
+}
+
+TEST(FullTable, AFlowWithoutRoomMarksItsBackend) {
+  DirectorForTests director(Family::ipv4, 64);
+  director.pool.rows.assign(251, Row{{2, none, none}, 1});
+  for (std::uint16_t port = 1000; port < 1400; ++port) {
+    for (const std::uint8_t flags : {tcp_syn, tcp_ack})
+      director.run(frame(ip({}, tcp({.source_port = port, .flags = flags}))));
+    if (port == 1009) {
+      EXPECT_EQ(director.counters.verdicts.flows_refused.get(), 0U);
+    }
+  }
+  EXPECT_GT(director.counters.verdicts.flows_refused.get(), 200U);
+  EXPECT_NE(director.counters.marks(BackendId(2)).refused_ms.load(), BackendMarks::never);
+  EXPECT_EQ(director.counters.marks(BackendId(1)).refused_ms.load(), BackendMarks::never);
+}
+
 }  // namespace
 }  // namespace guideway::testing

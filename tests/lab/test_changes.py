@@ -92,6 +92,33 @@ def test_kill_9_and_restart(lab, fourth, new_director, flow_table):
     assert download.finish(), "the download did not survive the restart"
 
 
+def test_a_restarted_director_does_not_take_unknown_connections_for_none(lab, fourth, new_director):
+    """Connections from before a kill -9 are in no flow table: `remove` asks for --force, `drain --wait` waits."""
+    director = new_director(site_toml().replace('closing = "2s"', 'closing = "2s", established = "6s"'))
+    staying = lab.load(connections=200, requests=0, pause_ms=50, timeout_ms=15000).wait_ready()
+    director.kill()
+    director.start()
+    director.call("backend", "drain", "web", "b2")
+    for verb in ("remove", "disable"):
+        refused = director.call("backend", verb, "web", "b2", check=False)
+        assert refused.returncode == 1 and "may have flows that nobody here has counted" in refused.stderr, refused.stderr
+        assert "--force" in refused.stderr and "b2 --wait" in refused.stderr, refused.stderr
+        planned = director.json("plan", "backend", verb, "web", "b2")
+        unseen = planned["pools"][0]["drained"][0]["unseen_flows"]["why"]
+        assert planned["needs_force"] and unseen in ("started", "strangers")  # the last to be seen of the two
+    # Longer than a silent connection is remembered: those that go on are still no secret.
+    waited = director.call("backend", "drain", "web", "b2", "--wait", "--timeout", "9s", check=False)
+    assert waited.returncode == 4 and "did not see begin go on" in waited.stderr, waited.stderr
+    refused = director.call("backend", "remove", "web", "b2", check=False)
+    assert refused.returncode == 1 and "did not see begin go on" in refused.stderr, refused.stderr
+    assert director.json("status")["unseen_flows"]["longest"]["why"] == "strangers"
+
+    nothing_failed(staying.finish(stop=True))
+    assert staying.report["connections_by_backend"]["b2"] > 20
+    director.call("backend", "drain", "web", "b2", "--wait", "--timeout", "20s")
+    director.call("backend", "remove", "web", "b2")
+
+
 class Api:
     """Commands over the API's socket, one connection for many."""
 

@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <map>
+#include <set>
 
 #include "bpf/list.h"
 
@@ -22,19 +25,50 @@ Result<void> replace(int map, const char* name, const std::vector<std::pair<Key,
   return {};
 }
 
+Prefix shortened(Prefix prefix, std::uint8_t length) {
+  prefix.length = length;
+  for (std::size_t bit = length; bit < prefix.address.size() * 8; ++bit)
+    prefix.address.bytes[bit / 8] &= static_cast<std::uint8_t>(~(0x80U >> bit % 8));
+  return prefix;
+}
+
 std::vector<std::pair<gw_prefix, gw_sender>> sender_entries(const Lists& lists) {
-  std::vector<std::pair<Prefix, std::uint32_t>> listed;
-  for (const Prefix& prefix : lists.directors) listed.emplace_back(prefix, GW_ROLE_DIRECTOR);
-  for (const Prefix& prefix : lists.peers) listed.emplace_back(prefix, GW_ROLE_PEER);
+  std::map<Prefix, std::uint32_t> roles_as_listed;
+  for (const Prefix& prefix : lists.directors) roles_as_listed[prefix] |= GW_ROLE_DIRECTOR;
+  for (const Prefix& prefix : lists.peers) roles_as_listed[prefix] |= GW_ROLE_PEER;
+  std::set<std::uint8_t> lengths;
+  for (const auto& [prefix, roles] : roles_as_listed) lengths.insert(prefix.length);
   std::vector<std::pair<gw_prefix, gw_sender>> out;
-  for (const auto& [prefix, ignored] : listed) {
+  for (const auto& [prefix, roles] : roles_as_listed) {
     gw_sender sender{};
-    for (const auto& [other, role] : listed) {
-      if (other == prefix) sender.roles_as_listed |= role;
-      if (other.covers(prefix)) sender.roles |= role;
+    sender.roles_as_listed = roles;
+    // The program finds the longest prefix alone, so that one has the roles of all that cover it.
+    for (const std::uint8_t length : lengths) {
+      if (length > prefix.length) break;
+      if (const auto covering = roles_as_listed.find(shortened(prefix, length));
+          covering != roles_as_listed.end())
+        sender.roles |= covering->second;
     }
     out.emplace_back(map_key(prefix), sender);
   }
+  return out;
+}
+
+template <class T>
+std::vector<T> common(std::vector<T> a, std::vector<T> b) {
+  std::ranges::sort(a);
+  std::ranges::sort(b);
+  std::vector<T> out;
+  std::ranges::set_intersection(a, b, std::back_inserter(out));
+  return out;
+}
+
+Lists common(const Lists& a, const Lists& b) {
+  Lists out;
+  out.local = common(a.local, b.local);
+  out.services = common(a.services, b.services);
+  out.directors = common(a.directors, b.directors);
+  out.peers = common(a.peers, b.peers);
   return out;
 }
 
@@ -55,7 +89,7 @@ Lists Maps::lists() const {
   return out;
 }
 
-Result<void> Maps::set_lists(const Lists& lists) const {
+Result<void> Maps::write_lists(const Lists& lists) const {
   std::vector<std::pair<gw_address, std::uint32_t>> local_entries;
   for (const IpAddress& address : lists.local) local_entries.emplace_back(map_key(address), 1);
   std::vector<std::pair<gw_prefix, std::uint32_t>> service_entries;
@@ -63,6 +97,16 @@ Result<void> Maps::set_lists(const Lists& lists) const {
   if (auto done = replace(fd(locals), names[locals], local_entries); !done) return done;
   if (auto done = replace(fd(services), names[services], service_entries); !done) return done;
   return replace(fd(senders), names[senders], sender_entries(lists));
+}
+
+Result<void> Maps::set_lists(const Lists& lists) const {
+  const Lists before = this->lists();
+  auto done = write_lists(lists);
+  if (done) return done;
+  // What was in the maps fitted them: without the new entries it does so again.
+  for (const Lists& kept : {common(before, lists), before})
+    if (auto back = write_lists(kept); !back) return back;
+  return done;
 }
 
 Result<gw_record> Maps::record() const {

@@ -23,7 +23,7 @@ class Maps {
   explicit Maps(std::array<Fd, names.size()> fds) : fds_(std::move(fds)) {}
 
   [[nodiscard]] Lists lists() const;
-  // First adds, then removes: an address that stays is never missing.
+  // First adds, then removes: an address that stays is never missing. Refused lists leave the maps as they were.
   [[nodiscard]] Result<void> set_lists(const Lists& lists) const;
 
   [[nodiscard]] Result<gw_record> record() const;
@@ -34,6 +34,7 @@ class Maps {
   [[nodiscard]] int fd(std::size_t i) const { return fds_[i].get(); }
 
  private:
+  [[nodiscard]] Result<void> write_lists(const Lists& lists) const;
   enum Index : std::size_t { locals, senders, services, totals, records };
   std::array<Fd, names.size()> fds_;
 };

@@ -1,8 +1,11 @@
 """guideway-agent's verbs on real interfaces: what they leave, and what they say."""
 import concurrent.futures
+import glob
 import json
 import pathlib
+import resource
 import socket
+import subprocess
 
 import pytest
 
@@ -326,6 +329,48 @@ def test_refusals(rig, words, code, says):
 def test_without_root(rig):
     result = rig.net.run("a", ["setpriv", "--reuid=65534", "--clear-groups", rig.a.program, "status"], check=False)
     assert result.returncode == 1 and "needs root" in result.stderr
+
+
+def test_refused_lists_leave_those_in_force(rig, tmp_path):
+    rig.a.attach()
+    before = rig.a.status()
+    file = tmp_path / "agent.toml"
+    many = ", ".join(f'"10.78.{n >> 8}.{n & 255}"' for n in range(1100))
+    file.write_text(f'services = ["10.77.100.2"]\npeers = ["10.77.0.0/24"]\nlocal = [{many}]\n')
+    refused = rig.a.agent("update", "eth0", "--config", file, check=False)
+    assert refused.returncode == 1 and "takes no more entries" in refused.stderr
+    assert rig.a.status() == before
+
+
+def test_many_peers_take_a_moment(rig, tmp_path):
+    """Each is held against all that cover it; one by one that took 14 s of processor time."""
+    rig.a.attach()
+    file = tmp_path / "agent.toml"
+    peers = [f"11.{n >> 16}.{n >> 8 & 255}.{n & 255}" for n in range(12_000)]
+    file.write_text("peers = [" + ", ".join(f'"{peer}"' for peer in peers) + ', "11.0.0.0/16"]\n')
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    rig.a.agent("update", "eth0", "--config", file)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert used.ru_utime - usage.ru_utime < 3
+    assert len(rig.a.status()["peers"]) == 12_001
+
+
+def test_nobody_but_root_keeps_it_from_its_work(rig):
+    """Any user may open a socket of any abstract name, and lock any file that he can open."""
+    locks = "/run/guideway-agent.*.lock"
+    hold = ("import fcntl, glob, os, socket, sys\n"
+            "held = socket.socket(socket.AF_UNIX); held.bind(chr(0) + 'guideway-agent')\n"
+            f"for path in glob.glob('{locks}'):\n"
+            "    try: fcntl.flock(os.open(path, os.O_RDONLY), fcntl.LOCK_EX)\n"
+            "    except PermissionError: pass\n"
+            "print('held', flush=True); sys.stdin.read()\n")
+    command = ["ip", "netns", "exec", rig.net.name("a"), "setpriv", "--reuid=65534", "--clear-groups", "/usr/bin/python3",
+               "-c", hold]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as stranger:
+        assert stranger.stdout.readline() == "held\n"
+        assert rig.a.agent("status").returncode == 0
+        stranger.stdin.close()
+    assert not glob.glob(locks), "it takes its lock away"
 
 
 def test_an_interface_that_goes_leaves_nothing(rig):

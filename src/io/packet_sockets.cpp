@@ -4,10 +4,13 @@
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <system_error>
 
@@ -48,3 +51,14 @@ unsigned ignore_outgoing(const std::string& interface) {
 }
 
 }  // namespace guideway
+
+// The C library's, but for one flag of a packet socket.
+extern "C" int setsockopt(int fd, int level, int name, const void* value, socklen_t size) noexcept {
+  std::uint32_t fanout = 0;  // packet(7): the group's number, then its mode and flags
+  if (level == SOL_PACKET && name == PACKET_FANOUT && value != nullptr && size == sizeof fanout) {
+    std::memcpy(&fanout, value, size);
+    fanout &= ~(std::uint32_t{PACKET_FANOUT_FLAG_DEFRAG} << 16);
+    value = &fanout;
+  }
+  return static_cast<int>(::syscall(SYS_setsockopt, fd, level, name, value, size));
+}

@@ -111,7 +111,8 @@ void NeighbourBook::take(const KernelLink& link) {
   place_ports();
 }
 
-// Which interface belongs to which port, and whether its link is up; names stay when indices change.
+// Which interface belongs to which port, and whether its link is up. Where the addresses and routes are, names stay when
+// indices change.
 void NeighbourBook::place_ports() {
   bool changed = false;
   for (Port& port : ports_) {
@@ -120,8 +121,15 @@ void NeighbourBook::place_ports() {
     };
     const auto kernel = find(port.config.kernel_interface), device = find(port.config.device_interface);
     const unsigned ifindex = kernel == links_.end() ? 0 : kernel->first;
+    if (port.device_ifindex == 0 && device != links_.end()) port.device_ifindex = device->first;
+    const bool made_anew = device != links_.end() && device->first != port.device_ifindex;
     const bool kernel_up =
-        port.config.device_interface.empty() || (device != links_.end() && device->second.up);
+        port.config.device_interface.empty() || (device != links_.end() && !made_anew && device->second.up);
+    if (made_anew && !port.made_anew)
+      spdlog::error(
+          "port {}: its interface {} was made anew, and its device is still the old one's: restart guidewayd",
+          port.config.name, port.config.device_interface);
+    port.made_anew = made_anew;
     const bool was_up = port.up();
     if (ifindex == port.ifindex && kernel_up == port.kernel_up) continue;
     changed = true;

@@ -45,7 +45,11 @@ class NeighbourBook {
  private:
   struct Port {
     NeighbourPort config;
-    unsigned ifindex = 0;    // of kernel_interface; 0: it does not exist
+    unsigned ifindex = 0;  // of kernel_interface; 0: it does not exist
+    // Of device_interface, as it was found first: the port's device holds on to that one, so another one of the same
+    // name, made anew, is not the port's.
+    unsigned device_ifindex = 0;
+    bool made_anew = false;  // what has its name now is another one
     bool kernel_up = false;  // device_interface is up, or there is none
     bool device_up = true;   // set_device_link
     [[nodiscard]] bool up() const { return kernel_up && device_up; }

@@ -407,23 +407,33 @@ TEST_F(NeighboursTest, ANextHopObjectAndARuleMoveRoutesToo) {
   until("10.9.0.7", {resolved, 0, mac_a, true});
 }
 
+// Where a port's addresses and routes are is a matter of names; what its device is bound to is not.
 TEST_F(NeighboursTest, AnInterfaceThatIsMadeLaterIsFoundByItsName) {
-  NeighbourPort late{
-      .name = "late", .port = 2, .kernel_interface = "late0", .device_interface = "late0", .mac = {}};
-  start({wan_, late});
-  watch({"10.3.0.2"});
-  EXPECT_EQ(cell("10.3.0.2").state, NextHop::State::unresolved);
-  for (int round = 0; round < 2; ++round) {  // the second time under another index
-    lab_->run(
-        fmt::format("ip -n {} link add late0 type veth peer name late1 netns {} address 02:00:00:00:00:2a",
-                    lab_->director, lab_->b));
-    lab_->in(lab_->director, "ip address add 10.3.0.1/24 dev late0");
-    lab_->in(lab_->director, "ip link set late0 up");
-    lab_->in(lab_->b, "ip address add 10.3.0.2/24 dev late1");
-    lab_->in(lab_->b, "ip link set late1 up");
-    until("10.3.0.2", {resolved, 2, mac_a2});
-    lab_->in(lab_->director, "ip link del late0");
-    until("10.3.0.2", {NextHop::State::port_down, 2, {}});
+  for (const bool is_the_device : {false, true}) {
+    SCOPED_TRACE(is_the_device);
+    const std::string device = is_the_device ? "late0" : "";
+    start({wan_,
+           {.name = "late", .port = 2, .kernel_interface = "late0", .device_interface = device, .mac = {}}});
+    watch({"10.3.0.2"});
+    EXPECT_EQ(cell("10.3.0.2").state, NextHop::State::unresolved);
+    for (int round = 0; round < 2; ++round) {  // the second time under another index
+      lab_->run(
+          fmt::format("ip -n {} link add late0 type veth peer name late1 netns {} address 02:00:00:00:00:2a",
+                      lab_->director, lab_->b));
+      lab_->in(lab_->director, "ip address add 10.3.0.1/24 dev late0");
+      lab_->in(lab_->director, "ip link set late0 up");
+      lab_->in(lab_->b, "ip address add 10.3.0.2/24 dev late1");
+      lab_->in(lab_->b, "ip link set late1 up");
+      if (is_the_device && round == 1) {
+        std::this_thread::sleep_for(1500ms);
+        EXPECT_EQ(cell("10.3.0.2").state, NextHop::State::port_down);
+        EXPECT_THAT(via("10.3.0.2"), HasSubstr("the link of port late is down"));
+      } else {
+        until("10.3.0.2", {resolved, 2, mac_a2});
+      }
+      lab_->in(lab_->director, "ip link del late0");
+      until("10.3.0.2", is_the_device ? NextHop{NextHop::State::port_down, 2, {}} : NextHop{});
+    }
   }
 }
 

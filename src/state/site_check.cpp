@@ -1,4 +1,5 @@
 #include "state/site_check.h"
+#include "state/excerpt.h"
 
 #include <fmt/format.h>
 
@@ -39,7 +40,7 @@ Fault check_name(SitePlace place, std::string_view kind, const std::string& name
   if (name.size() > name_size_max)
     return fault(place, fmt::format("name has {} bytes", name.size()),
                  fmt::format("use at most {}", name_size_max));
-  return fault(place, fmt::format("name \"{}\" has a character that names cannot have", name),
+  return fault(place, fmt::format("name \"{}\" has a character that names cannot have", excerpt(name)),
                "use letters, digits, '.', '_' and '-'");
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "state/duration.h"
+#include "state/excerpt.h"
 #include "state/near_match.h"
 #include "state/range.h"
 #include "toml/key_depth.h"
@@ -29,14 +30,6 @@ std::string_view type_word(const toml::node& node) {
     default:
       return "a date or time";
   }
-}
-
-// What is quoted back from a hostile document stays short and on one line.
-std::string excerpt(std::string_view text) {
-  constexpr std::size_t shown_max = 80;
-  std::string out;
-  for (char c : text.substr(0, shown_max)) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  return text.size() > shown_max ? out + "…" : out;
 }
 
 }  // namespace
@@ -69,7 +62,7 @@ void TomlDocument::complain(const toml::source_region& region, std::string what,
 }
 
 const toml::node* TomlSection::find(std::string_view key) {
-  known_.emplace_back(key);
+  if (std::ranges::find(known_, key) == known_.end()) known_.emplace_back(key);
   return table_.get(key);
 }
 

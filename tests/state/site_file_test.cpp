@@ -264,5 +264,18 @@ TEST(SiteFile, DotsInStringsAndCommentsAreNoParts) {
   EXPECT_EQ(parsed.error().where.substr(0, 12), "site.toml:2:") << parsed.error().text();
 }
 
+TEST(SiteFile, WhatANameHoldsReachesNoTerminal) {
+  const auto parsed = parse_site("[[pool]]\nname = \"b\\n2\\u001b[31m\"\n", "site.toml");
+  ASSERT_FALSE(parsed);
+  EXPECT_EQ(parsed.error().what, "name \"b?2?[31m\" has a character that names cannot have");
+}
+
+TEST(SiteFile, EachKnownKeyIsNamedOnce) {
+  const auto parsed = parse_site("[[pool]]\nname = \"web\"\ncolour = 1\n", "site.toml");
+  ASSERT_FALSE(parsed);
+  const std::string said = parsed.error().text();
+  EXPECT_EQ(said.find("name, name"), std::string::npos) << said;
+}
+
 }  // namespace
 }  // namespace guideway

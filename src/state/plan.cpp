@@ -93,15 +93,17 @@ class Breaking {
 
  private:
   // Whether the backend can have connections that the change ends whatever the rows say: it is taken out, disabled or
-  // put at another address while in service, or while its drain is not known to have ended. One that is down has no
-  // connections left to lose.
+  // put at another address while in service, or while its drain is not known to have ended. A failed check says nothing
+  // of the connections that it has (on_down = "keep": they go on), so one that is down is asked for like a draining one.
   bool is_cut(std::size_t member, const LiveFlows& flows) {
     const MemberStatus& status = before_.status[member];
-    if (status.state == BackendState::disabled || status.health == Health::down) return false;
+    if (status.state == BackendState::disabled) return false;
+    const bool down = status.health == Health::down;
+    if (down && before_.pool->on_down == OnDown::move) return false;
     const Backend& was = *before_.backends[member];
     const Backend* now = to_[member] == no_member ? nullptr : after_.backends[to_[member]];
     if (now != nullptr && now->state != BackendState::disabled && now->address == was.address) return false;
-    if (status.state == BackendState::active) {
+    if (status.state == BackendState::active && !down) {
       out_.cut.push_back(was.name);
       return true;
     }

@@ -113,6 +113,8 @@ std::vector<ForceCase> force_cases() {
   unnamed.pools[0].flow_table = false;
   Site one_hop = unnamed;
   one_hop.pools[0].hop_rules.hops = 1;
+  Site moves_away = sites::site(3);
+  moves_away.pools[0].on_down = OnDown::move;
   Site idle = sites::site(3);
   idle.services.clear();
   return {
@@ -150,6 +152,20 @@ std::vector<ForceCase> force_cases() {
       {"an empty site", {}, ReplaceSite{Site{}}, {}, true, {}},
       {"a disabled one removed", {draining, disabled}, RemoveBackend{"web", "web-2"}, {}, false, {}},
       {"one that is down removed", {}, RemoveBackend{"web", "web-2"}, down, false, {}},
+      {"one that is down and has connections removed",
+       {},
+       RemoveBackend{"web", "web-2"},
+       down,
+       true,
+       {"web-2"},
+       4},
+      {"one that is down, and its connections went elsewhere, removed",
+       {ReplaceSite{moves_away}},
+       RemoveBackend{"web", "web-2"},
+       down,
+       false,
+       {},
+       4},
       {"an active backend disabled", {}, disabled, {}, true, {"web-2"}},
       {"a draining one disabled", {draining}, disabled, {}, false, {}},
       {"drain", {}, draining, {}, false, {}},
@@ -344,7 +360,7 @@ TEST(Plan, ADrainThatIsNotKnownToHaveEndedAsksForForce) {
   EXPECT_NE(breaks_of(some).at(0).find("still has 4 live flows and may have"), std::string::npos);
   EXPECT_FALSE(planned(version, set_state("web-2", BackendState::active), {}, flows(4)).needs_force());
   const HealthView down{{"web", {{"web-2", Health::down}}}};
-  EXPECT_FALSE(planned(version, RemoveBackend{"web", "web-2"}, down, flows(4)).needs_force());
+  EXPECT_TRUE(planned(version, RemoveBackend{"web", "web-2"}, down, flows(4)).needs_force());
 }
 
 TEST(Plan, WhatOnlyTheFlowTableKeepsIsNoted) {

@@ -37,18 +37,25 @@ class FlowPurge {
   }
   [[nodiscard]] std::uint64_t removed() const { return removed_.load(std::memory_order_relaxed); }
 
-  // worker, once a round: whether there was something to do.
-  bool work(FlowTable& table, std::uint32_t now_ms) {
+  // worker, once a round: whether there was something to do. `forgotten(backend)` is called where live entries of a
+  // backend were removed: its flows go on and are in no table.
+  template <class Forgotten>
+  bool work(FlowTable& table, std::uint32_t now_ms, Forgotten forgotten) {
     const std::uint64_t asked = asked_.load(std::memory_order_acquire);
     if (asked == done_.load(std::memory_order_relaxed)) [[likely]]
       return false;
     if (order_.hash) {
       const FlowTable::Entry entry = table.find_entry(*order_.hash, now_ms);
-      if (entry) table.erase(entry);
+      if (entry) {
+        forgotten(entry.backend());
+        table.erase(entry);
+      }
       finish(asked, entry ? 1 : 0);
       return true;
     }
-    count_ += table.erase_of(order_.backend, at_, buckets_a_round, now_ms);
+    const std::size_t erased = table.erase_of(order_.backend, at_, buckets_a_round, now_ms);
+    if (erased != 0) forgotten(order_.backend);
+    count_ += erased;
     at_ += buckets_a_round;
     if (at_ >= table.buckets()) finish(asked, count_);
     return true;

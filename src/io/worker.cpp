@@ -53,7 +53,9 @@ bool Worker::poll() {
     if (link.twin_tx) found_any |= link.twin_tx->drain();
   }
   found_any |= readmit(*snapshot, now_ms);
-  found_any |= purge_.work(flows_, now_ms);
+  found_any |= purge_.work(flows_, now_ms, [&](BackendId backend) {
+    BackendMarks::set(counters_.marks(backend).refused_ms, now_ms);
+  });
   // Expired flows go when there is time, and under load a few every now and then.
   constexpr unsigned rounds_between_sweeps = 64;
   if (!found_any || ++rounds_ % rounds_between_sweeps == 0) pipeline_.idle(now_ms);

@@ -24,7 +24,7 @@ std::string reason(const UnseenFlows& unseen) {
     case Unseen::table_on:
       return fmt::format("the pool's flow table was turned on {}, {}", ago, older);
     case Unseen::table_full:
-      return fmt::format("{} a flow table was full and took no entry for a flow of it", ago);
+      return fmt::format("{} a flow table was full, or was purged, and has no entry for a flow of it", ago);
     case Unseen::strangers:
       break;
   }

@@ -19,7 +19,7 @@ enum class Unseen : std::uint8_t {
   started,     // this director has started since they may have begun
   came_back,   // the backend was away and is in the pool again
   table_on,    // the pool's flow table was turned on
-  table_full,  // a flow table had no room for one of its flows
+  table_full,  // a flow table had no room for one of its flows, or these were purged
   strangers,   // connections that this director did not see begin go on, and may be its own
 };
 // In the order of the enum; for JSON and metrics.

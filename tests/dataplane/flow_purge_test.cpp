@@ -6,6 +6,7 @@
 #include <atomic>
 #include <map>
 #include <random>
+#include <set>
 #include <thread>
 
 namespace guideway {
@@ -30,7 +31,7 @@ std::map<std::uint64_t, std::uint32_t> fill(FlowTable& table, std::size_t flows)
 // Rounds until the order is done.
 std::size_t rounds_of(FlowPurge& purge, FlowTable& table) {
   std::size_t rounds = 0;
-  while (purge.work(table, 0)) ++rounds;
+  while (purge.work(table, 0, [](BackendId) {})) ++rounds;
   return rounds;
 }
 
@@ -38,10 +39,14 @@ TEST(FlowPurge, OfABackendLeavesTheOthersAlone) {
   FlowTable table(1 << 14);
   const auto flows = fill(table, 15'000);
   FlowPurge purge;
-  EXPECT_FALSE(purge.work(table, 0)) << "nothing was ordered";
+  EXPECT_FALSE(purge.work(table, 0, [](BackendId) {})) << "nothing was ordered";
   purge.ask({BackendId(1), std::nullopt});
   EXPECT_FALSE(purge.idle());
-  EXPECT_EQ(rounds_of(purge, table), table.buckets() / FlowPurge::buckets_a_round) << "a few buckets a round";
+  std::set<BackendId> forgotten;
+  std::size_t rounds = 0;
+  while (purge.work(table, 0, [&](BackendId backend) { forgotten.insert(backend); })) ++rounds;
+  EXPECT_EQ(rounds, table.buckets() / FlowPurge::buckets_a_round) << "a few buckets a round";
+  EXPECT_EQ(forgotten, std::set{BackendId(1)}) << "its flows go on and are in no table";
   EXPECT_TRUE(purge.idle());
   std::size_t gone = 0;
   for (const auto& [hash, backend] : flows) {
@@ -75,7 +80,7 @@ TEST(FlowPurge, CountsNoEntryThatHasEndedAnyway) {
   table.insert(2ULL << 40, BackendId(1), FlowClass::established, 0, minute_ms);
   FlowPurge purge;
   purge.ask({BackendId(1), std::nullopt});
-  while (purge.work(table, 5000)) {
+  while (purge.work(table, 5000, [](BackendId) {})) {
   }
   EXPECT_EQ(purge.removed(), 1U);
 }
@@ -102,7 +107,7 @@ TEST(FlowPurge, ByAWorkerThatGoesOnWithItsTable) {
       hash = hash * 6364136223846793005ULL + 1442695040888963407ULL;
       table.insert(hash, BackendId(static_cast<std::uint32_t>(hash >> 33) % 2), FlowClass::established, 0,
                    minute_ms);
-      purge.work(table, 0);
+      purge.work(table, 0, [](BackendId) {});
     }
   });
   std::uint64_t removed = 0;

@@ -125,7 +125,8 @@ TEST(UnseenSentence, SaysWhyAndUntilWhen) {
        "will "
        "be known in 90 s"},
       {{Unseen::table_full, 1s, 90s},
-       "1 s ago a flow table was full and took no entry for a flow of it; it will be known in 90 s"},
+       "1 s ago a flow table was full, or was purged, and has no entry for a flow of it; it will be known in "
+       "90 s"},
       {{Unseen::strangers, 1500ms, 90s},
        "connections that this director did not see begin go on, the last packet 2 s ago, and may be its own; "
        "it "

@@ -1,0 +1,187 @@
+// Exhausted memory: whichever allocation of a change fails, the change is whole or not at all, and nothing ends.
+// Not:  the answer, which is made when the change is in force: the JSON library destroys a value with memory of its own.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "../state/simulated_disk.h"
+#include "control/thread_faults.h"
+#include "control_fixture.h"
+
+namespace {
+
+// Of this thread: how many more allocations succeed; negative: all do.
+thread_local long allocations_left = -1;
+thread_local long allocations_refused = 0;
+
+void* allocate(std::size_t size) {
+  if (allocations_left == 0) {
+    ++allocations_refused;
+    throw std::bad_alloc();
+  }
+  if (allocations_left > 0) --allocations_left;
+  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  throw std::bad_alloc();
+}
+
+// While it lives, this thread has memory for so many allocations.
+class Exhausted {
+ public:
+  explicit Exhausted(long allocations) {
+    allocations_left = allocations;
+    allocations_refused = 0;
+  }
+  ~Exhausted() { allocations_left = -1; }
+  Exhausted(const Exhausted&) = delete;
+  Exhausted& operator=(const Exhausted&) = delete;
+};
+
+}  // namespace
+
+void* operator new(std::size_t size) { return allocate(size); }
+void* operator new[](std::size_t size) { return allocate(size); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace guideway {
+namespace {
+
+Site tiny_site() {
+  Site site = small_site();
+  site.pools[0].rows = 251;
+  return site;
+}
+
+std::map<std::string, BackendId> ids_of(const Snapshot& snapshot) {
+  std::map<std::string, BackendId> out;
+  for (const auto& pool : snapshot.pools)
+    for (const SnapshotBackend& backend : pool->backends)
+      out[pool->name + backend.address.text()] = backend.id;
+  return out;
+}
+
+// The disk's own memory is the kernel's, and there.
+class SteadyDisk final : public Disk {
+ public:
+  explicit SteadyDisk(std::shared_ptr<Platters> platters) : disk_(std::move(platters)) {}
+  Result<std::vector<std::string>> list() override { return disk_.list(); }
+  Result<std::string> read(const std::string& name) override { return disk_.read(name); }
+  Result<void> write(const std::string& name, std::string_view bytes) override {
+    const Plenty plenty;
+    return disk_.write(name, bytes);
+  }
+  Result<void> rename(const std::string& from, const std::string& to) override {
+    const Plenty plenty;
+    return disk_.rename(from, to);
+  }
+  Result<void> remove(const std::string& name) override {
+    const Plenty plenty;
+    return disk_.remove(name);
+  }
+  Result<void> sync_names() override {
+    const Plenty plenty;
+    return disk_.sync_names();
+  }
+  [[nodiscard]] std::string place(const std::string& name) const override { return disk_.place(name); }
+
+ private:
+  struct Plenty {
+    long left = std::exchange(allocations_left, -1);
+    ~Plenty() { allocations_left = left; }
+  };
+  SimulatedDisk disk_;
+};
+
+struct DirectorWithJournal {
+  std::shared_ptr<Platters> platters = std::make_shared<Platters>();
+  ControlledDirector director{tiny_site(),
+                              {ip("192.0.2.1"), ip("2001:db8::1")},
+                              *Journal::open(std::make_unique<SteadyDisk>(platters))};
+
+  Epoch journalled() const {
+    const auto copy = std::make_shared<Platters>(*platters);
+    return (*Journal::open(std::make_unique<SimulatedDisk>(copy))->load())->epoch;
+  }
+};
+
+TEST(ExhaustedMemory, AChangeIsWholeOrNotAtAll) {
+  const std::string change = "backend add web web-4 10.0.1.14";
+  int refused = 0, gave_up = 0;
+  for (long allocations = 0;; allocations += allocations < 400 ? 1 : 3) {
+    DirectorWithJournal made;
+    ControlledDirector& director = made.director;
+    bool gives_up = false;
+    director.controller.set_give_up([&gives_up] { gives_up = true; });
+    director.controller.add_follower([](const Site&) { allocations_left = -1; });
+    ASSERT_TRUE(director.controller.start());
+    const auto before = ids_of(*director.publisher.newest());
+    auto arguments = parse_command(*split_words(change));
+    ASSERT_TRUE(arguments);
+    bool answered = false, done = false;
+    try {
+      const Exhausted exhausted(allocations);
+      const auto answer = director.controller.run(*arguments);
+      answered = true;
+      done = answer.has_value();
+      if (!done) {
+        EXPECT_EQ(answer.error().kind, ErrorKind::internal);
+        EXPECT_FALSE(answer.error().what.empty());
+      }
+    } catch (const std::bad_alloc&) {  // not even enough for the words; the API closes the connection
+    }
+    const bool reached = allocations_refused > 0;
+    const Epoch epoch = director.publisher.newest()->epoch;
+    if (gives_up) {
+      ++gave_up;
+      EXPECT_EQ(made.journalled(), Epoch{2}) << "it is given up only where a restart carries it out";
+      continue;
+    }
+    // A verdict that follows is built upon what is published.
+    EXPECT_EQ(made.journalled(), epoch) << allocations;
+    if (done) {
+      EXPECT_EQ(epoch, Epoch{2});
+    }
+    if (epoch == Epoch{1}) {
+      ++refused;
+      EXPECT_EQ(ids_of(*director.publisher.newest()), before);
+    }
+    ASSERT_TRUE(director("health set web web-3 down")) << allocations;
+    auto after = ids_of(*director.publisher.newest());
+    for (const auto& [backend, id] : before) EXPECT_EQ(after.at(backend), id) << backend;
+    // And with memory it goes on as if nothing had been.
+    if (epoch == Epoch{1}) {
+      const auto again = director(change);
+      ASSERT_TRUE(again) << allocations << ": " << again.error().text();
+      EXPECT_EQ(made.journalled(), director.publisher.newest()->epoch);
+      EXPECT_EQ(to_index(ids_of(*director.publisher.newest()).at("web10.0.1.14")), 3U) << "an id was lost";
+    }
+    if (!reached) {
+      EXPECT_TRUE(answered && done);
+      break;
+    }
+  }
+  EXPECT_GT(refused, 300);
+  RecordProperty("refused", refused);
+  RecordProperty("gave_up", gave_up);
+}
+
+TEST(ThreadFaults, AThreadGoesOnAfterWhatItsTurnThrew) {
+  ThreadFaults faults("test");
+  EXPECT_TRUE(faults.caught([] {}));
+  EXPECT_FALSE(faults.caught([] { throw std::bad_alloc(); }));
+  EXPECT_FALSE(faults.caught([] { throw 7; }));
+  EXPECT_FALSE(faults.caught([] {
+    const Exhausted exhausted(0);
+    throw std::runtime_error("no memory for this, nor to log it");
+  }));
+  EXPECT_TRUE(faults.caught([] {}));
+}
+
+}  // namespace
+}  // namespace guideway

@@ -124,10 +124,11 @@ std::string render_plan(const json& answer, bool color) {
   return out + fmt::format("the site would be at epoch {}\n", answer.at("epoch").get<std::uint64_t>());
 }
 
-std::string render_done(const json& answer) {
+std::string render_done(const json& answer, bool color) {
   std::string out;
   for (const json& change : answer.at("changes")) out += change.get<std::string>() + "\n";
   for (const json& pool : answer.at("pools")) out += pool_sentence(pool);
+  out += sentences(answer.at("breaks"), "by --force", Tone::bad, color);
   out += fmt::format("done, epoch {}\n", answer.at("epoch").get<std::uint64_t>());
   return out;
 }
@@ -186,7 +187,7 @@ std::string render_change(const json& answer, bool color) {
     out = fmt::format("nothing to do, the site is so already; epoch {}\n",
                       answer.at("epoch").get<std::uint64_t>());
   } else {
-    out = result == "planned" ? render_plan(answer, color) : render_done(answer);
+    out = result == "planned" ? render_plan(answer, color) : render_done(answer, color);
   }
   return out + sentences(answer.at("notes"), "note", Tone::plain, color) +
          sentences(answer.at("warnings"), "warning", Tone::warn, color);

@@ -26,6 +26,14 @@ struct BuiltPool {
   std::shared_ptr<const SnapshotPool> built;
 };
 
+// What the newest build has replaced; what it has not is empty.
+struct Replaced {
+  std::optional<BackendIds> backend_ids;
+  std::optional<ServiceIds> service_ids;
+  std::uint32_t pools_numbered = 0;
+  std::optional<std::map<std::string, BuiltPool>> pools;
+};
+
 BackendIdentity identity(const Pool& pool, const Backend& backend) {
   return {pool.name, backend.name, backend.address};
 }
@@ -60,13 +68,6 @@ struct SnapshotBuilder::Impl {
   std::uint32_t pools_numbered = 0;
   std::map<std::string, BuiltPool> pools;  // of the newest snapshot
 
-  // What the newest build has replaced; what it has not is empty.
-  struct Replaced {
-    std::optional<BackendIds> backend_ids;
-    std::optional<ServiceIds> service_ids;
-    std::uint32_t pools_numbered = 0;
-    std::optional<std::map<std::string, BuiltPool>> pools;
-  };
   std::optional<Replaced> replaced;
 
   void take_back() noexcept {
@@ -244,7 +245,7 @@ SnapshotBuilder::~SnapshotBuilder() = default;
 Result<std::shared_ptr<const Snapshot>> SnapshotBuilder::build(const SiteVersion& version,
                                                                const HealthView& health, milliseconds now) {
   // A refusal changes nothing, nor does an exception: what has been replaced by then is put back.
-  Impl::Replaced& old = impl_->replaced.emplace();
+  Replaced& old = impl_->replaced.emplace();
   old.pools_numbered = impl_->pools_numbered;
   try {
     auto out = impl_->build(version, health, now, old);

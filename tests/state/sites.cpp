@@ -63,7 +63,7 @@ std::uint32_t any_timeout() { return *rc::gen::inRange(100U, 600'000'000U); }
 Pool any_pool(const std::string& name) {
   Pool out;
   out.name = name;
-  out.rows = any_of<std::uint32_t>({251, 1009, 65537, 5000011});
+  out.rows = any_of<std::uint32_t>({251, 1009, 65537, 4999999});  // four of them are allowed
   out.affinity = any_of({Affinity::flow, Affinity::client});
   out.hop_rules.hops = *rc::gen::inRange(1U, 4U);
   out.hop_rules.panic = *rc::gen::inRange(0, 1001) / 1000.0;

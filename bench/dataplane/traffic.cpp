@@ -52,13 +52,13 @@ std::size_t header_size(const TrafficRules& rules) {
 
 }  // namespace
 
-IpAddress service_address(Family family, std::uint32_t n) {
+IpAddress numbered_address(Family family, const AddressRange& range, std::uint32_t n) {
   IpAddress out;
   out.family = family;
   if (family == Family::ipv4) {
-    net::store_be32(out.bytes.data(), 0xcb007100U + n);
+    net::store_be32(out.bytes.data(), range.ipv4 + n);
   } else {
-    net::store_be32(out.bytes.data(), 0x20010db8U);
+    net::store_be32(out.bytes.data(), range.ipv6);
     net::store_be32(out.bytes.data() + 12, n + 1);
   }
   return out;
@@ -66,7 +66,8 @@ IpAddress service_address(Family family, std::uint32_t n) {
 
 Traffic::Traffic(const TrafficRules& rules, rte_mempool* mbufs) : rules_(rules) {
   if (rules.popularity == Popularity::zipf) popular_ = zipf(rules.flows);
-  for (std::uint32_t n = 0; n < rules.services; ++n) services_.push_back(service_address(rules.family, n));
+  for (std::uint32_t n = 0; n < rules.services; ++n)
+    services_.push_back(numbered_address(rules.family, service_range, n));
   std::uint8_t* frame = image_.data();
   std::memcpy(frame, rules.mac.data(), rules.mac.size());
   net::store_be16(frame + 12, net::ethertype_of(rules.family));

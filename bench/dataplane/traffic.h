@@ -34,8 +34,13 @@ struct TrafficRules {
   std::uint32_t services = 1;  // flow n is to service n % services
 };
 
-// The address of service n, network order.
-[[nodiscard]] IpAddress service_address(Family family, std::uint32_t n);
+// Where addresses of a kind begin, host order: an IPv4 address, the first word of an IPv6 one.
+struct AddressRange {
+  std::uint32_t ipv4 = 0, ipv6 = 0;
+};
+inline constexpr AddressRange service_range{0xcb007100, 0x20010db8}, backend_range{0x0a010000, 0xfd000000};
+
+[[nodiscard]] IpAddress numbered_address(Family family, const AddressRange& range, std::uint32_t n);
 
 class Traffic {
  public:

@@ -62,8 +62,7 @@ struct Burst {
   // choose_backend
   std::array<HopList, burst_max> hops;
   std::uint32_t new_flow = 0;  // bit i: the first packet of a flow, as far as this worker knows
-  std::uint32_t strange =
-      0;  // bit i: of a TCP connection that this worker did not see begin, and not its end
+  std::uint32_t strange = 0;   // bit i: of a TCP connection whose beginning this worker did not see
   std::uint32_t to_learn = 0;  // bit i: makes an entry in the flow table, once it is sure to be forwarded
   // encapsulate
   std::array<std::uint8_t, burst_max> egress;  // index into the PortTable

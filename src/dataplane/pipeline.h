@@ -47,7 +47,8 @@ class Pipeline {
   [[nodiscard]] bool readmit(Burst& burst, std::uint32_t now_ms);
 
   // The first `sent` frames of the box are gone (the port owns them); the rest is freed, and each packet of which a frame
-  // is among them is counted as `otherwise`, once. What services and backends count is counted here, so that it is what left. Empties the box.
+  // is among them is counted as `otherwise`, once. What services and backends count is counted here, so that it is what
+  // left. Empties the box.
   void sent(Outbox& box, std::uint16_t sent, Verdict otherwise);
   // Both outputs at once, when every box has been dealt with: clears the bit masks.
   static void done(Outputs& out) { out.to_ports = out.to_kernel = 0; }

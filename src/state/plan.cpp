@@ -263,8 +263,7 @@ std::string forgotten_sentence(const PoolMoves& moves) {
 std::string stand_in_sentence(const PoolMoves& moves) {
   return fmt::format(
       "pool \"{}\" keeps no flow table: on {} of {} rows a backend is no hop any more that took new flows "
-      "there if "
-      "others were draining or down; connections that it got so may break",
+      "there if others were draining or down; connections that it got so may break",
       moves.pool, grouped(moves.rows_stand_in_forgotten), grouped(moves.rows));
 }
 

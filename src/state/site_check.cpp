@@ -235,7 +235,7 @@ Fault check_service(SitePlace place, const Service& service, const Site& site,
   if (!pools.contains(service.pool)) {
     std::vector<std::string> names;
     for (const Pool& pool : site.pools) names.push_back(pool.name);
-    return fault(at("pool"), fmt::format("there is no pool \"{}\"", service.pool),
+    return fault(at("pool"), fmt::format("there is no pool \"{}\"", excerpt(service.pool)),
                  advice_for(service.pool, names, "the site"));
   }
   return std::nullopt;

@@ -265,9 +265,13 @@ TEST(SiteFile, DotsInStringsAndCommentsAreNoParts) {
 }
 
 TEST(SiteFile, WhatANameHoldsReachesNoTerminal) {
-  const auto parsed = parse_site("[[pool]]\nname = \"b\\n2\\u001b[31m\"\n", "site.toml");
-  ASSERT_FALSE(parsed);
-  EXPECT_EQ(parsed.error().what, "name \"b?2?[31m\" has a character that names cannot have");
+  const auto named = parse_site("[[pool]]\nname = \"b\\n2\\u001b[31m\"\n", "site.toml");
+  ASSERT_FALSE(named);
+  EXPECT_EQ(named.error().what, "name \"b?2?[31m\" has a character that names cannot have");
+  const auto referred = parse_site(
+      std::string(site_sample).replace(site_sample.rfind("web"), 3, "b\\n2\\u001b[31m"), "site.toml");
+  ASSERT_FALSE(referred);
+  EXPECT_EQ(referred.error().what, "there is no pool \"b?2?[31m\"");
 }
 
 TEST(SiteFile, EachKnownKeyIsNamedOnce) {

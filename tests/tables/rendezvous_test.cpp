@@ -176,19 +176,28 @@ TEST(Reach, NobodyWhoRanksBetterIsOutOfReach) {
   }
 }
 
+struct UnequalMembers {
+  std::vector<Member> members;
+  std::vector<std::uint8_t> takes_part;  // 2: it does
+};
+
+// One in eight of the heaviest; the others anything, so that some pools are nearly one member's. Three in four take part.
+UnequalMembers unequal_members(std::mt19937_64& random, std::size_t count, std::uint32_t weight_top) {
+  UnequalMembers out;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto weight =
+        static_cast<std::uint32_t>(random() % 8 == 0 ? weight_top : 1 + random() % weight_top % 100);
+    out.members.push_back({fmt::format("m{:05}", i), weight});
+    out.takes_part.push_back(random() % 4 != 0 ? 2 : 1);
+  }
+  return out;
+}
+
 TEST(Rendezvous, EveryVariantFindsTheBestOfTheRanking) {
   std::mt19937_64 random(3);
   for (const std::size_t count : {1U, 2U, 15U, 16U, 17U, 300U, 1024U, 1025U, 2500U}) {
     for (const std::uint32_t weight_top : {1U, 3U, 65535U}) {
-      std::vector<Member> members;
-      std::vector<std::uint8_t> takes_part;
-      for (std::size_t i = 0; i < count; ++i) {
-        // One in eight of the heaviest; the others anything, so that some pools are nearly one member's.
-        const auto weight =
-            static_cast<std::uint32_t>(random() % 8 == 0 ? weight_top : 1 + random() % weight_top % 100);
-        members.push_back({fmt::format("m{:05}", i), weight});
-        takes_part.push_back(random() % 4 != 0 ? 2 : 1);
-      }
+      const auto [members, takes_part] = unequal_members(random, count, weight_top);
       const Rendezvous everybody(members, count);
       std::vector<Rendezvous> some;
       for (const ReachVariant& variant : reach_variants()) {
@@ -213,14 +222,7 @@ TEST(Rendezvous, ManyQuestionsHaveTheAnswersOfEach) {
   std::mt19937_64 random(17);
   for (const std::size_t count : {0U, 1U, 2U, 5U, 16U, 60U, 300U, 512U, 513U}) {
     for (const std::uint32_t weight_top : {1U, 3U, 65535U}) {
-      std::vector<Member> members;
-      std::vector<std::uint8_t> takes_part;
-      for (std::size_t i = 0; i < count; ++i) {
-        const auto weight =
-            static_cast<std::uint32_t>(random() % 8 == 0 ? weight_top : 1 + random() % weight_top % 100);
-        members.push_back({fmt::format("m{:05}", i), weight});
-        takes_part.push_back(random() % 4 != 0 ? 2 : 1);
-      }
+      const auto [members, takes_part] = unequal_members(random, count, weight_top);
       const Rendezvous reference(Rendezvous(members, count), takes_part, std::uint8_t{2});
       std::vector<RowQuestion> questions(1 + random() % 100);
       std::vector<MemberIndex> expected;

@@ -38,6 +38,7 @@ inline void clear_offloads(rte_mbuf& mbuf) {
 // is none.
 [[nodiscard]] inline std::uint8_t* reframe(rte_mbuf*& mbuf, const Packet& packet, std::size_t headers,
                                            rte_mempool* mbufs);
+// The rare ones for reframe: in several segments, shared, or without the room.
 [[nodiscard]] std::uint8_t* reframe_any(rte_mbuf*& mbuf, const Packet& packet, std::size_t headers,
                                         rte_mempool* mbufs);
 

@@ -197,17 +197,17 @@ TEST(Rendezvous, EveryVariantFindsTheBestOfTheRanking) {
   std::mt19937_64 random(3);
   for (const std::size_t count : {1U, 2U, 15U, 16U, 17U, 300U, 1024U, 1025U, 2500U}) {
     for (const std::uint32_t weight_top : {1U, 3U, 65535U}) {
-      const auto [members, takes_part] = unequal_members(random, count, weight_top);
-      const Rendezvous everybody(members, count);
+      const UnequalMembers drawn = unequal_members(random, count, weight_top);
+      const Rendezvous everybody(drawn.members, count);
       std::vector<Rendezvous> some;
       for (const ReachVariant& variant : reach_variants()) {
-        some.emplace_back(Rendezvous(members, count, variant), takes_part, std::uint8_t{2});
+        some.emplace_back(Rendezvous(drawn.members, count, variant), drawn.takes_part, std::uint8_t{2});
       }
       for (std::uint32_t row = 0; row < 40; ++row) {
         const auto ranked = everybody.ranking(row);
         const std::span<const MemberIndex> left_out(ranked.data(), std::min<std::size_t>(row % 4, count));
         const auto next = std::find_if(ranked.begin() + static_cast<std::ptrdiff_t>(left_out.size()),
-                                       ranked.end(), [&](MemberIndex m) { return takes_part[m] == 2; });
+                                       ranked.end(), [&](MemberIndex m) { return drawn.takes_part[m] == 2; });
         for (std::size_t v = 0; v < some.size(); ++v) {
           ASSERT_EQ(some[v].best(row, left_out), next == ranked.end() ? no_member : *next)
               << reach_variants()[v].name << ", " << count << " members, row " << row;

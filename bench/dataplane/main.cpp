@@ -24,7 +24,7 @@ struct Options {
   std::string filter;  // of names
   std::size_t rounds = 200;
   bool stages = false, json = false;
-  std::string bare;  // a case's name
+  std::vector<std::string> bare;  // names of cases
   std::size_t bursts = 0;
   bool receive_only = false;
 };
@@ -100,12 +100,14 @@ int run(const Options& options) {
   }
   if (!options.bare.empty()) {
     const std::vector<Case> cases = pipeline_cases();
-    const auto found = std::ranges::find(cases, options.bare, &Case::name);
-    if (found == cases.end()) {
-      fmt::print(stderr, "bench: there is no case \"{}\"\n", options.bare);
-      return 2;
+    for (const std::string& name : options.bare) {
+      const auto found = std::ranges::find(cases, name, &Case::name);
+      if (found == cases.end()) {
+        fmt::print(stderr, "bench: there is no case \"{}\"\n", name);
+        return 2;
+      }
+      run_bare(*found, mbufs, options.bursts, !options.receive_only);
     }
-    run_bare(*found, mbufs, options.bursts, !options.receive_only);
     return 0;
   }
   const double per_ns = cycles_per_ns();
@@ -174,7 +176,8 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 100'000));
   app.add_flag("--stages", options.stages, "Also each stage by itself");
   app.add_flag("--json", options.json, "For machines");
-  app.add_option("--bare", options.bare, "Run this case alone and measure nothing, for valgrind");
+  app.add_option("--bare", options.bare, "Run this case and measure nothing, for valgrind; may be repeated")
+      ->allow_extra_args(false);
   app.add_option("--bursts", options.bursts, "With --bare: how many bursts of 32")
       ->check(CLI::Range(0, 1'000'000));
   app.add_flag("--receive-only", options.receive_only, "With --bare: leave the pipeline out");

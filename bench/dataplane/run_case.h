@@ -25,6 +25,8 @@ struct Costs {
 // `bursts` of the case, received, and with `pipeline` also run, and nothing measured: for a tool that counts what they
 // take. The difference of two runs leaves out the start.
 void run_bare(const Case& wanted, rte_mempool* mbufs, std::size_t bursts, bool pipeline);
+// run_bare's pipeline for one burst: the name by which callgrind is told what to count.
+[[gnu::noinline]] void run_counted(Testbed& testbed, std::uint32_t now_ms);
 
 struct StageCost {
   std::string stage;

@@ -77,7 +77,7 @@ Result<void> check_pcap_files(std::span<const PortConfig> ports) {
   std::map<std::string, std::string> users;  // of each file: the port
   for (const auto& port : ports) {
     const auto device = parse_device(port.device);
-    if (!device || device->kind != Device::Kind::pcap) continue;
+    if (!device || !device->reads_capture()) continue;
     const auto refuse = [&](const char* doing, const std::string& path, Trouble trouble) {
       return fail(
           ErrorKind::refused,

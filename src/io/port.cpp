@@ -41,6 +41,7 @@ bool spreads_flows(const Device& device, const rte_eth_dev_info& info) {
     case Device::Kind::null_:
       return true;
     case Device::Kind::pcap:
+    case Device::Kind::pcap_loop:
       return false;
   }
   return false;
@@ -88,11 +89,11 @@ Result<Port> Port::open(const PortRequest& request, PortView& view) {
 
 Result<std::uint16_t> Port::choose_queue_count(const PortRequest& request) const {
   const auto workers = static_cast<std::uint16_t>(request.workers.size());
-  if (device_.kind == Device::Kind::pcap && config_.queues > 1)
+  if (device_.reads_capture() && config_.queues > 1)
     return refuse(fmt::format("{} queues are asked for, the device has 1", config_.queues), "set queues = 1");
   if (device_.kind == Device::Kind::af_xdp) return choose_xdp_queue_count(workers);
   if (config_.queues > 0) return config_.queues;
-  if (device_.kind == Device::Kind::pcap) return std::uint16_t{1};
+  if (device_.reads_capture()) return std::uint16_t{1};
   if (device_.kind != Device::Kind::pci) return workers;
   // What was not asked for is fitted to the device.
   const auto dpdk_port = find_pci(device_.argument);

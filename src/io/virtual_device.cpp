@@ -29,6 +29,7 @@ std::string af_xdp_arguments(const Device& device, const DeviceRequest& request)
 
 std::string pcap_arguments(const Device& device) {
   std::string out = "rx_pcap=" + device.argument;
+  if (device.kind == Device::Kind::pcap_loop) out += ",infinite_rx=1";
   if (!device.output.empty()) out += ",tx_pcap=" + device.output;
   return out;
 }
@@ -48,6 +49,7 @@ std::vector<VirtualDevice> virtual_devices(const Device& device, const DeviceReq
     case Device::Kind::tap:
       return {{name("net_tap"), fmt::format("iface={}", device.argument)}};
     case Device::Kind::pcap:
+    case Device::Kind::pcap_loop:
       return {{name("net_pcap"), pcap_arguments(device)}};
     case Device::Kind::null_:
       return {{name("net_null"), "size=64,copy=0"}};

@@ -13,15 +13,16 @@ namespace {
 
 using Kind = Device::Kind;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 5> schemes{{{"af_packet", Kind::af_packet},
+constexpr std::array<std::pair<std::string_view, Kind>, 6> schemes{{{"af_packet", Kind::af_packet},
                                                                     {"af_xdp", Kind::af_xdp},
                                                                     {"tap", Kind::tap},
                                                                     {"pcap", Kind::pcap},
+                                                                    {"pcap_loop", Kind::pcap_loop},
                                                                     {"ring", Kind::ring}}};
 
 constexpr std::string_view forms =
     "use a PCI address like \"0000:3b:00.0\", \"af_packet:eth1\", \"af_xdp:eth1\", \"tap:gw0\", "
-    "\"pcap:in.pcap,out.pcap\", \"ring:NAME\" or \"null\"";
+    "\"pcap:in.pcap,out.pcap\", \"pcap_loop:in.pcap\", \"ring:NAME\" or \"null\"";
 
 // DDDD:BB:DD.F in hex.
 bool is_pci(std::string_view text) {
@@ -52,6 +53,12 @@ Result<Device> parse_scheme(Kind kind, std::string_view argument) {
     if (in == out) return bad("the pcap device reads and writes the same file", "name two files");
     return Device{kind, std::string(in), std::string(out)};
   }
+  if (kind == Kind::pcap_loop) {
+    if (is_file(argument) && argument.find(',') == argument.npos)
+      return Device{kind, std::string(argument), {}};
+    return bad("the pcap_loop device names no file, or more than one",
+               "write it like \"pcap_loop:in.pcap\"; what leaves there is gone");
+  }
   if (!is_interface_name(argument))
     return bad("the device's interface or name is missing or wrong",
                "use 1 to 15 letters, digits, '.', '_' and '-' behind the colon");
@@ -70,6 +77,7 @@ std::string Device::identity() const {
     case Kind::tap:
       return "tap:" + argument;
     case Kind::pcap:
+    case Kind::pcap_loop:
       return "pcap:" + argument;
     case Kind::ring:
       return "ring:" + argument;

@@ -70,6 +70,12 @@ TEST_F(PcapFiles, WhatCannotBeOpenedIsSaidBeforeTheDriverTries) {
       {"an output that is written over", {"pcap:@/good.pcap,@/old-out.pcap"}, ""},
       {"the output thrown away, twice", {"pcap:@/good.pcap,/dev/null", "pcap:@/other.pcap,/dev/null"}, ""},
       {"other devices are not looked at", {"null", "af_packet:nosuch"}, ""},
+      {"a capture without end", {"pcap_loop:@/good.pcap"}, ""},
+      {"no capture, without end",
+       {"pcap_loop:@/nosuch.pcap"},
+       "port p0 (pcap_loop:@/nosuch.pcap): @/nosuch.pcap cannot be read: No such file or directory; write "
+       "the "
+       "whole path of a file that guidewayd may read"},
       {"no such capture",
        {"null", "pcap:@/nosuch.pcap"},
        "port p1 (pcap:@/nosuch.pcap): @/nosuch.pcap cannot be read: No such file or directory; write the "

@@ -56,6 +56,8 @@ INSTANTIATE_TEST_SUITE_P(
                   {{"net_af_xdp1", "iface=eth1,start_queue=0,queue_count=1,xdp_prog=/steer.bpf.o"}}},
         Arguments{"tap", "tap:gw0", {2, 2, 1500, ""}, {{"net_tap2", "iface=gw0"}}},
         Arguments{"pcap to read from", "pcap:a", {0, 1, 1500, ""}, {{"net_pcap0", "rx_pcap=a"}}},
+        Arguments{
+            "pcap without end", "pcap_loop:a", {0, 1, 1500, ""}, {{"net_pcap0", "rx_pcap=a,infinite_rx=1"}}},
         Arguments{"pcap", "pcap:a,b", {0, 1, 1500, ""}, {{"net_pcap0", "rx_pcap=a,tx_pcap=b"}}},
         Arguments{"null", "null", {1, 4, 1500, ""}, {{"net_null1", "size=64,copy=0"}}},
         Arguments{"PCI devices are the EAL's", "0000:3b:00.0", {0, 1, 1500, ""}, {}}),

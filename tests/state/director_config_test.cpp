@@ -125,11 +125,15 @@ TEST(DirectorConfig, SeveralNullDevicesAreFine) {
 
 TEST(DeviceName, IsTakenApart) {
   using Kind = Device::Kind;
-  const std::pair<const char*, Device> cases[] = {
-      {"0000:3B:00.0", {Kind::pci, "0000:3b:00.0", ""}}, {"af_packet:eth1", {Kind::af_packet, "eth1", ""}},
-      {"af_xdp:eth1", {Kind::af_xdp, "eth1", ""}},       {"tap:gw0", {Kind::tap, "gw0", ""}},
-      {"pcap:in.pcap", {Kind::pcap, "in.pcap", ""}},     {"pcap:a,b", {Kind::pcap, "a", "b"}},
-      {"ring:left", {Kind::ring, "left", ""}},           {"null", {Kind::null_, "", ""}}};
+  const std::pair<const char*, Device> cases[] = {{"0000:3B:00.0", {Kind::pci, "0000:3b:00.0", ""}},
+                                                  {"af_packet:eth1", {Kind::af_packet, "eth1", ""}},
+                                                  {"af_xdp:eth1", {Kind::af_xdp, "eth1", ""}},
+                                                  {"tap:gw0", {Kind::tap, "gw0", ""}},
+                                                  {"pcap:in.pcap", {Kind::pcap, "in.pcap", ""}},
+                                                  {"pcap:a,b", {Kind::pcap, "a", "b"}},
+                                                  {"pcap_loop:in.pcap", {Kind::pcap_loop, "in.pcap", ""}},
+                                                  {"ring:left", {Kind::ring, "left", ""}},
+                                                  {"null", {Kind::null_, "", ""}}};
   for (const auto& [text, device] : cases) {
     const auto parsed = parse_device(text);
     ASSERT_TRUE(parsed) << text;
@@ -137,7 +141,7 @@ TEST(DeviceName, IsTakenApart) {
   }
   for (const char* text :
        {"", ":", "pci:1", "null:", "3b:00.0", "0000:3b:00.0,x", "pcap:", "pcap:a,", "pcap:a,a", "pcap:a,b,c",
-        "tap:a b", "tap:averyveryverylongname", "ring:a,b", "af_xdp:../x"})
+        "pcap_loop:", "pcap_loop:a,b", "tap:a b", "tap:averyveryverylongname", "ring:a,b", "af_xdp:../x"})
     EXPECT_FALSE(parse_device(text)) << text;
 }
 

@@ -18,8 +18,9 @@ enum class Polling : std::uint8_t { busy, adaptive };
 
 struct PortConfig {
   std::string name;
-  std::string device;  // "0000:3b:00.0" | "af_packet:eth1" | "af_xdp:eth1" | "tap:gw0" | "pcap:in,out" | "pcap_loop:in" |
-                       // "null" | "ring:NAME"
+  std::string
+      device;  // "0000:3b:00.0" | "af_packet:eth1" | "af_xdp:eth1" | "tap:gw0" | "pcap:in,out" | "pcap_loop:in" |
+               // "null" | "ring:NAME"
   std::string
       kernel_interface;  // PCI (or twin = true): name of the TAP twin; af_*: the interface itself when empty
   bool twin = false;     // make a TAP twin also for a device that shares its NIC with the kernel (lab)

@@ -80,6 +80,14 @@ struct NextHopReport {
   std::string via;
 };
 
+// What this process holds, and what of it grows with flows and rows.
+struct MemoryReport {
+  std::size_t resident_bytes = 0;
+  // Of all workers' flow tables: room, and what is reserved for it; a page is taken when a flow comes to it.
+  std::size_t flows = 0, flow_bytes = 0;
+  std::size_t rows = 0, row_bytes = 0;  // of the published pools, as the workers read them
+};
+
 class Live {
  public:
   virtual ~Live() = default;
@@ -96,7 +104,7 @@ class Live {
   // Whether the backend may have flows in no table, and why; reads no table.
   virtual std::optional<UnseenFlows> unseen_flows(const std::string& pool, const std::string& backend) = 0;
   virtual std::chrono::seconds uptime() = 0;
-  virtual std::size_t memory_bytes() = 0;
+  virtual MemoryReport memory() = 0;
 };
 
 // For plans; `live` (nullptr offline) must outlive it.

@@ -84,6 +84,12 @@ json unseen_summary(Context& context) {
   return {{"backends", backends}, {"longest", unseen_json(longest)}};
 }
 
+// `each` tells what it comes to: the promise is 16 bytes a flow, 8 a row.
+json memory_share(const char* of, std::size_t count, std::size_t bytes) {
+  const double each = count == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(count);
+  return {{of, count}, {"bytes", bytes}, {"bytes_each", each}};
+}
+
 json verdicts_json(const StatsReport& stats, bool drops) {
   json out = json::object();
   for (std::size_t i = 0; i < verdict_count; ++i) {
@@ -144,11 +150,20 @@ json workers_json(const StatsReport& stats) {
 std::string text_of(const json& object, const char* key) { return object.at(key).get<std::string>(); }
 std::uint64_t number_of(const json& object, const char* key) { return object.at(key).get<std::uint64_t>(); }
 
+std::string bytes_text(std::uint64_t bytes) {
+  return bytes < 1U << 20 ? fmt::format("{} KiB", bytes >> 10) : fmt::format("{} MiB", grouped(bytes >> 20));
+}
+
 std::string uptime_text(std::uint64_t seconds) {
   if (seconds < 60) return fmt::format("{}s", seconds);
   if (seconds < 3600) return fmt::format("{}m {}s", seconds / 60, seconds % 60);
   if (seconds < 86400) return fmt::format("{}h {}m", seconds / 3600, seconds / 60 % 60);
   return fmt::format("{}d {}h", seconds / 86400, seconds / 3600 % 24);
+}
+
+std::string memory_text(const json& share, const char* of, const std::string& name) {
+  return fmt::format("{} for {} ({:g} bytes each)", bytes_text(number_of(share, "bytes")),
+                     counted(number_of(share, of), name), share.at("bytes_each").get<double>());
 }
 
 std::string ports_table(const json& ports, bool color) {
@@ -192,6 +207,7 @@ std::string verdicts_table(const json& answer, bool color) {
 Result<json> show_status(Context& context, const Arguments&) {
   const SiteVersion& version = context.version();
   Live& live = *context.live();
+  const MemoryReport memory = live.memory();
   json ports = json::array(), next_hops = json::array();
   for (const PortReport& port : live.ports()) ports.push_back(port_json(port));
   for (const NextHopReport& next_hop : live.next_hops()) next_hops.push_back(next_hop_json(next_hop));
@@ -199,7 +215,9 @@ Result<json> show_status(Context& context, const Arguments&) {
               {"epoch", static_cast<std::uint64_t>(version.epoch)},
               {"site_digest", hex64(site_digest(version, context.recent_rows()))},
               {"uptime_seconds", live.uptime().count()},
-              {"memory_bytes", live.memory_bytes()},
+              {"memory_bytes", memory.resident_bytes},
+              {"flow_tables", memory_share("flows", memory.flows, memory.flow_bytes)},
+              {"tables", memory_share("rows", memory.rows, memory.row_bytes)},
               {"services", version.site.services.size()},
               {"pools", version.site.pools.size()},
               {"backends", backend_counts(context)},
@@ -236,6 +254,9 @@ std::string render_status(const json& answer, bool color) {
     list.add("flows", fmt::format("{} may have some in no flow table: {}",
                                   counted(number_of(unseen, "backends"), "backend"),
                                   text_of(unseen.at("longest"), "sentence")));
+  list.add("memory",
+           fmt::format("flow tables {}, tables {}", memory_text(answer.at("flow_tables"), "flows", "flow"),
+                       memory_text(answer.at("tables"), "rows", "row")));
   const std::string metrics = text_of(answer, "metrics");
   list.add("metrics", metrics.empty() ? "off" : "http://" + metrics + "/metrics");
   return list.text(color) + alarm_lines(answer, color) + "\n" + ports_table(answer.at("ports"), color) +

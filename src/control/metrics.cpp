@@ -281,7 +281,7 @@ MetricsView metrics_view(Live& live, const SiteVersion& version, PublishReport p
   view.ports = live.ports();
   view.next_hops = live.next_hops();
   view.uptime = live.uptime();
-  view.memory_bytes = live.memory_bytes();
+  view.memory_bytes = live.memory().resident_bytes;
   std::set<std::pair<std::string, std::string>> draining;
   for (const Pool& pool : version.site.pools) {
     for (const Backend& backend : pool.backends) {

@@ -164,10 +164,22 @@ std::chrono::seconds LiveDirector::uptime() {
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - start_);
 }
 
-std::size_t LiveDirector::memory_bytes() {
+MemoryReport LiveDirector::memory() {
+  MemoryReport out;
   std::size_t size = 0, resident = 0;
   std::ifstream("/proc/self/statm") >> size >> resident;
-  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  out.resident_bytes = resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  for (std::size_t i = 0; i < parts_.workers.size(); ++i) {
+    out.flows += parts_.workers.flows(i).capacity();
+    out.flow_bytes += parts_.workers.flows(i).memory_bytes();
+  }
+  const Published published = this->published();
+  if (published.snapshot == nullptr) return out;
+  for (const auto& pool : published.snapshot->pools) {
+    out.rows += pool->rows.size();
+    out.row_bytes += pool->rows.capacity() * sizeof(Row);
+  }
+  return out;
 }
 
 }  // namespace guideway

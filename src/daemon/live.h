@@ -47,7 +47,7 @@ class LiveDirector final : public Live {
   FlowTables& flow_tables() override { return flow_tables_; }
   std::optional<UnseenFlows> unseen_flows(const std::string& pool, const std::string& backend) override;
   std::chrono::seconds uptime() override;
-  std::size_t memory_bytes() override;
+  MemoryReport memory() override;
 
  private:
   // A site and its snapshot; both empty until the first.

@@ -76,7 +76,8 @@ class FakeLive final : public Live {
   }
   std::chrono::seconds up{4000};
   std::chrono::seconds uptime() override { return up; }
-  std::size_t memory_bytes() override { return 64 << 20; }
+  MemoryReport used{64 << 20, 1 << 20, 16 << 20, 1009 + 251, (1009 + 251) * sizeof(Row)};
+  MemoryReport memory() override { return used; }
 };
 
 class FakeDirector final : public Context {

@@ -200,6 +200,26 @@ TEST(Read, FlowsThatAreInNoTableAreTold) {
   EXPECT_NE(text_of("status", status).find("2 backends may have some in no flow table"), std::string::npos);
 }
 
+TEST(Read, WhatAFlowAndARowTakeIsTold) {
+  FakeDirector director;
+  const json status = *director("status");
+  EXPECT_EQ(status["memory_bytes"], 64 << 20);
+  EXPECT_EQ(status["flow_tables"], (json{{"flows", 1 << 20}, {"bytes", 16 << 20}, {"bytes_each", 16.0}}));
+  EXPECT_EQ(status["tables"], (json{{"rows", 1260}, {"bytes", 10080}, {"bytes_each", 8.0}}));
+  EXPECT_NE(
+      text_of("status", status)
+          .find("flow tables 16 MiB for 1,048,576 flows (16 bytes each), tables 9 KiB for 1,260 rows (8 "
+                "bytes each)"),
+      std::string::npos)
+      << text_of("status", status);
+
+  // Before the first version, and with what a vector reserved beyond its rows.
+  director.live_side.used = {1 << 20, 64, 1024, 0, 0};
+  EXPECT_EQ((*director("status"))["tables"]["bytes_each"], 0);
+  director.live_side.used = {1 << 20, 64, 1024, 1000, 12000};
+  EXPECT_NE(text_of("status", *director("status")).find("1,000 rows (12 bytes each)"), std::string::npos);
+}
+
 TEST(Read, HealthByHandIsShownAndTakenBack) {
   FakeDirector director;
   const auto set = director("health set web web-2 down");

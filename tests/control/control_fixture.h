@@ -60,14 +60,14 @@ class FakeHealth final : public Live {
   std::optional<UnseenFlows> unseen_flows(const std::string&, const std::string&) override { return {}; }
   FlowTables& flow_tables() override { return tables; }
   std::chrono::seconds uptime() override { return {}; }
-  std::size_t memory_bytes() override {
-    on_memory_bytes();
-    return 0;
+  MemoryReport memory() override {
+    on_memory();
+    return {};
   }
 
   std::atomic<std::uint64_t> flows{0};
-  std::function<void()> on_memory_bytes = [] {};  // in the midst of `status`
-  std::function<void()> on_flows_left = [] {};    // in the midst of a plan that takes a draining backend out
+  std::function<void()> on_memory = [] {};      // in the midst of `status`
+  std::function<void()> on_flows_left = [] {};  // in the midst of a plan that takes a draining backend out
 
  private:
   std::mutex mutex_;

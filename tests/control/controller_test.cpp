@@ -226,7 +226,7 @@ TEST(Controller, MetricsCarryTheDigestsThatCommandsShow) {
 TEST(Controller, NobodyWaitsForAReader) {
   ControlledDirector director;
   std::promise<void> reading, go_on;
-  director.live.on_memory_bytes = [&] {
+  director.live.on_memory = [&] {
     reading.set_value();
     go_on.get_future().wait();
   };

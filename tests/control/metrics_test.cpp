@@ -80,7 +80,7 @@ class FakeLive final : public Live {
   FlowTables& flow_tables() override { return tables; }
   std::optional<UnseenFlows> unseen_flows(const std::string&, const std::string&) override { return {}; }
   std::chrono::seconds uptime() override { return std::chrono::seconds(91); }
-  std::size_t memory_bytes() override { return 92; }
+  MemoryReport memory() override { return {.resident_bytes = 92}; }
 
   static constexpr const char* hostile_text = "pcap:\"in\\put\".pcap,\nout";
   std::set<std::string> asked;

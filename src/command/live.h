@@ -97,7 +97,7 @@ class Live {
                                   std::optional<Health> value) = 0;
   virtual std::vector<PortReport> ports() = 0;
   virtual std::vector<NextHopReport> next_hops() = 0;
-  virtual HealthView health_view() = 0;
+  virtual SharedHealthView health_view() = 0;  // never null
   // Reads the whole tables: for draining backends, whose end somebody waits for.
   virtual FlowsLeft flows_left(const std::string& pool, const std::string& backend) = 0;
   virtual FlowTables& flow_tables() = 0;

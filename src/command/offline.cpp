@@ -22,7 +22,8 @@ tl::unexpected<Error> no_edit() {
 }  // namespace
 
 OfflineContext::OfflineContext(const Store& store, DirectorConfig director)
-    : ReadContext(store.view(), {}, director_, nullptr), director_(std::move(director)) {}
+    : ReadContext(store.view(), std::make_shared<const HealthView>(), director_, nullptr),
+      director_(std::move(director)) {}
 
 Result<std::unique_ptr<OfflineContext>> OfflineContext::open(const std::string& site,
                                                              const std::string& director) {

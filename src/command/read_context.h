@@ -15,15 +15,15 @@ namespace guideway {
 class ReadContext : public Context {
  public:
   // `director` and `live` (nullptr offline) must outlive it.
-  ReadContext(StoreView view, HealthView health, const DirectorConfig& director, Live* live)
+  ReadContext(StoreView view, SharedHealthView health, const DirectorConfig& director, Live* live)
       : view_(std::move(view)), health_(std::move(health)), director_(director), live_(live) {}
 
   const SiteVersion& version() override { return *view_.current; }
-  const HealthView& health() override { return health_; }
+  const HealthView& health() override { return *health_; }
   const DirectorConfig& director() override { return director_; }
   RecentRows& recent_rows() override { return *view_.recent_rows; }
-  Result<Plan> plan(const Change& change) override { return view_.plan(change, health_, live_flows(live_)); }
-  Result<Plan> plan_undo() override { return view_.plan_undo(health_, live_flows(live_)); }
+  Result<Plan> plan(const Change& change) override { return view_.plan(change, *health_, live_flows(live_)); }
+  Result<Plan> plan_undo() override { return view_.plan_undo(*health_, live_flows(live_)); }
   Result<Plan> commit(const Change&, const CommitOptions&) override { return refusal(); }
   Result<Plan> undo(const CommitOptions&) override { return refusal(); }
   Live* live() override { return live_; }
@@ -34,7 +34,7 @@ class ReadContext : public Context {
                 "please report this");
   }
   StoreView view_;
-  HealthView health_;
+  SharedHealthView health_;
   const DirectorConfig& director_;
   Live* live_;
 };

@@ -53,8 +53,8 @@ Controller::~Controller() {
 Result<void> Controller::start() {
   const std::lock_guard lock(mutex_);
   if (auto good = check(version().site); !good) return good;
-  HealthView view = live_health();
-  auto snapshot = build(version(), view);
+  SharedHealthView view = live_health();
+  auto snapshot = build(version(), *view);
   if (!snapshot) return tl::unexpected<Error>(std::move(snapshot.error()));
   tell(*snapshot);
   publish(std::move(*snapshot), view);
@@ -143,26 +143,28 @@ void Controller::health_changed() {
 MetricsView Controller::metrics() {
   std::unique_lock lock(mutex_);
   const StoreView view = store_.view();
-  const HealthView published = published_view_;
+  const SharedHealthView published = published_view_;
   PublishReport report = report_;
   lock.unlock();
   RecentRows& recent = *view.recent_rows;
   for (const Pool& pool : view.current->site.pools)
     report.pools.push_back({pool.name, site_digest(*view.current, pool, recent),
-                            rows_digest(*view.current, pool, published, recent)});
+                            rows_digest(*view.current, pool, *published, recent)});
   report.site_digest = site_digest(*view.current, recent);
   return metrics_view(*live_, *view.current, std::move(report));
 }
 
-HealthView Controller::live_health() const { return live_ == nullptr ? HealthView{} : live_->health_view(); }
+SharedHealthView Controller::live_health() const {
+  return live_ == nullptr ? std::make_shared<const HealthView>() : live_->health_view();
+}
 
 Result<Plan> Controller::carry_out(Plan plan, const CommitOptions& options) {
   // Nothing to build: the store answers, or refuses.
   if (plan.no_op || plan.before.epoch != version().epoch || (plan.needs_force() && !options.force))
     return store_.commit(std::move(plan), options);
   if (auto good = check(plan.after.site); !good) return tl::unexpected<Error>(std::move(good.error()));
-  HealthView view = live_health();
-  auto snapshot = build(plan.after, view);
+  SharedHealthView view = live_health();
+  auto snapshot = build(plan.after, *view);
   if (!snapshot) return tl::unexpected<Error>(std::move(snapshot.error()));
   // Ids go on naming what they name in the published snapshot, in counters and in flow-table entries.
   TakeBack unless_done(builder_);
@@ -174,7 +176,7 @@ Result<Plan> Controller::carry_out(Plan plan, const CommitOptions& options) {
 }
 
 // What is on disk cannot be taken back. It needs little memory, so that a second try may find it.
-void Controller::put_in_force(std::shared_ptr<const Snapshot> snapshot, HealthView view) {
+void Controller::put_in_force(std::shared_ptr<const Snapshot> snapshot, SharedHealthView view) {
   for (int attempt = 1;; ++attempt) {
     try {
       tell(snapshot);
@@ -219,7 +221,7 @@ Result<std::shared_ptr<const Snapshot>> Controller::build(const SiteVersion& ver
   return snapshot;
 }
 
-void Controller::publish(std::shared_ptr<const Snapshot> snapshot, HealthView& view) {
+void Controller::publish(std::shared_ptr<const Snapshot> snapshot, SharedHealthView& view) {
   const auto begin = Clock::now();
   published_ = snapshot;
   publisher_.publish(std::move(snapshot));
@@ -229,9 +231,9 @@ void Controller::publish(std::shared_ptr<const Snapshot> snapshot, HealthView& v
 }
 
 void Controller::follow_view() {
-  HealthView view = live_health();
-  if (view == published_view_) return;
-  auto snapshot = build(version(), view);
+  SharedHealthView view = live_health();
+  if (view == published_view_ || *view == *published_view_) return;
+  auto snapshot = build(version(), *view);
   if (!snapshot) {
     spdlog::error("the rows do not follow the health: {}", snapshot.error().text());
     return;

@@ -72,15 +72,15 @@ class Controller final {
   [[nodiscard]] const SiteVersion& version() const { return store_.current(); }
   Result<nlohmann::json> read(const Arguments& arguments);
   Result<nlohmann::json> change(const Arguments& arguments);
-  [[nodiscard]] HealthView live_health() const;
+  [[nodiscard]] SharedHealthView live_health() const;
   // With the lock held, like all that follows.
   Result<Plan> carry_out(Plan plan, const CommitOptions& options);
   Result<Plan> make_durable(Plan plan, const CommitOptions& options);
-  void put_in_force(std::shared_ptr<const Snapshot> snapshot, HealthView view);
+  void put_in_force(std::shared_ptr<const Snapshot> snapshot, SharedHealthView view);
   void tell(const std::shared_ptr<const Snapshot>& snapshot);
   Result<void> check(const Site& site) const;
   Result<std::shared_ptr<const Snapshot>> build(const SiteVersion& version, const HealthView& view);
-  void publish(std::shared_ptr<const Snapshot> snapshot, HealthView& view);
+  void publish(std::shared_ptr<const Snapshot> snapshot, SharedHealthView& view);
   void follow_view();  // rebuilds when the view is not the published one
   void tell_of_forgotten(const Snapshot& before, const Snapshot& after);
   void follow_health();
@@ -96,7 +96,7 @@ class Controller final {
   std::function<void()> give_up_ = [] {};
 
   std::mutex mutex_;  // the control lock; guards what stands above and below
-  HealthView published_view_;
+  SharedHealthView published_view_ = std::make_shared<const HealthView>();
   std::shared_ptr<const Snapshot> published_;
   PublishReport report_;  // without digests
 

@@ -92,6 +92,7 @@ struct HealthChecker::Impl {
   std::uint64_t next_id = 1;
   bool updated = false, stopping = false;
 
+  SharedHealthView answered;  // what view() answered last; null once a verdict or the targets have changed
   std::thread thread;
 
   Impl(Callback callback, HealthOptions options, HealthProbes opened)
@@ -202,6 +203,7 @@ void HealthChecker::Impl::decide(Target& target, Health checked, const std::stri
 
 void HealthChecker::Impl::tell(Target& target, Health before, const std::string& reason) {
   if (target.verdict() == before) return;
+  answered.reset();
   target.verdict_since = Clock::now();
   changes.push_back({target.config.pool, target.config.backend, target.verdict(), reason});
   spdlog::info("health: {}/{} is {}: {}", target.config.pool, target.config.backend,
@@ -306,6 +308,7 @@ void HealthChecker::update(std::vector<HealthTarget> wanted) {
   {
     const std::lock_guard lock(impl_->mutex);
     const auto now = Clock::now();
+    impl_->answered.reset();
     std::set<std::string> pools;  // whose members changed
     std::set<Key> kept;
     for (auto& config : wanted) {
@@ -356,11 +359,12 @@ Result<void> HealthChecker::set_override(const std::string& pool, const std::str
   return {};
 }
 
-HealthView HealthChecker::view() const {
+SharedHealthView HealthChecker::view() const {
   const std::lock_guard lock(impl_->mutex);
-  HealthView out;
-  for (const auto& [key, target] : impl_->targets) out[key.first][key.second] = target.verdict();
-  return out;
+  if (impl_->answered != nullptr) return impl_->answered;
+  auto out = std::make_shared<HealthView>();
+  for (const auto& [key, target] : impl_->targets) (*out)[key.first][key.second] = target.verdict();
+  return impl_->answered = std::move(out);
 }
 
 std::vector<HealthReport> HealthChecker::reports() const {

@@ -62,7 +62,7 @@ class HealthChecker {
                                           std::optional<Health> value);
 
   // Any thread. Verdicts after the override.
-  [[nodiscard]] HealthView view() const;
+  [[nodiscard]] SharedHealthView view() const;
   [[nodiscard]] std::vector<HealthReport> reports() const;
   // Any thread. True from when every target of the last update with a check has a result.
   [[nodiscard]] bool ready() const;

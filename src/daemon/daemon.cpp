@@ -139,7 +139,7 @@ Result<void> Daemon::start_control(const std::optional<Site>& seed) {
   controller_->add_check([this](const Site& site) { return check_own_source(site, config_); });
   controller_->add_listener([this](const auto& version, const auto& snapshot) {
     live_->site_changed(version, snapshot);
-    site_changed(version->site);
+    site_changed(version);
   });
   controller_->add_follower([this](const Site& site) { ports_->drop_other_services(site); });
   controller_->set_give_up([this] { lost_ = true; });
@@ -173,8 +173,12 @@ Result<void> Daemon::start_listeners() {
   return {};
 }
 
-void Daemon::site_changed(const Site& site) {
+void Daemon::site_changed(const std::shared_ptr<const SiteVersion>& version) {
+  const Site& site = version->site;
   ports_->add_services(site);
+  // A drain changes nothing of what follows, and its rows are waiting.
+  const auto same_check = [](const Pool& a, const Pool& b) { return a.health == b.health; };
+  if (followed_ != nullptr && same_backends(followed_->site, site, same_check)) return;
   auto backends = backend_addresses(site);
   const bool gained = !std::includes(backends_.begin(), backends_.end(), backends.begin(), backends.end());
   backends_ = std::move(backends);
@@ -184,6 +188,7 @@ void Daemon::site_changed(const Site& site) {
   if (gained && !neighbours_->wait_settled(new_backend_wait))
     spdlog::warn("a new backend's neighbour is not resolved yet");
   health_->update(health_targets(site));
+  followed_ = version;
 }
 
 void Daemon::health_changed() {

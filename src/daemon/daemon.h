@@ -54,7 +54,7 @@ class Daemon {
   // Whether it came true within the time, and before a signal said to end.
   template <class Wait>
   bool within(std::chrono::milliseconds limit, Wait wait);
-  void site_changed(const Site& site);
+  void site_changed(const std::shared_ptr<const SiteVersion>& version);
   void health_changed();
 
   DirectorConfig config_;
@@ -74,7 +74,9 @@ class Daemon {
   std::unique_ptr<SnapshotBuilder> builder_;
   std::unique_ptr<Neighbours> neighbours_;
   std::vector<RecentRows::Shared> first_rows_;  // until the first snapshot is built
-  std::vector<IpAddress> backends_;  // that neighbours_ follows, sorted; under the controller's lock
+  std::shared_ptr<const SiteVersion>
+      followed_;                     // by neighbours_ and health_; under the controller's lock, as the next
+  std::vector<IpAddress> backends_;  // of followed_, sorted
   std::unique_ptr<HealthChecker> health_;
   std::unique_ptr<LiveDirector> live_;
   std::unique_ptr<Controller> controller_;

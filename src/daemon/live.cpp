@@ -20,7 +20,11 @@ void LiveDirector::site_changed(std::shared_ptr<const SiteVersion> version,
                                 std::shared_ptr<const Snapshot> snapshot) {
   flow_tables_.site_changed(version, snapshot);
   const std::lock_guard lock(mutex_);
-  witness_.follow(version->site, now());
+  const bool same = published_.version != nullptr &&
+                    same_backends(published_.version->site, version->site, [](const Pool& a, const Pool& b) {
+                      return a.flow_table == b.flow_table && a.timeouts == b.timeouts;
+                    });
+  if (!same) witness_.follow(version->site, now());
   published_ = {std::move(version), std::move(snapshot)};
 }
 

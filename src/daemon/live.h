@@ -42,7 +42,7 @@ class LiveDirector final : public Live {
                           std::optional<Health> value) override;
   std::vector<PortReport> ports() override;
   std::vector<NextHopReport> next_hops() override { return parts_.neighbours.reports(); }
-  HealthView health_view() override { return parts_.health.view(); }
+  SharedHealthView health_view() override { return parts_.health.view(); }
   FlowsLeft flows_left(const std::string& pool, const std::string& backend) override;
   FlowTables& flow_tables() override { return flow_tables_; }
   std::optional<UnseenFlows> unseen_flows(const std::string& pool, const std::string& backend) override;

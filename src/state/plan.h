@@ -21,6 +21,8 @@ namespace guideway {
 
 // Health by pool and backend name; what is not named is unknown (counts as health.initial).
 using HealthView = std::map<std::string, std::map<std::string, Health>>;
+// As it is at one moment; whoever wants to know whether it has changed may compare pointers first.
+using SharedHealthView = std::shared_ptr<const HealthView>;
 
 [[nodiscard]] std::vector<MemberStatus> statuses_of(const Seating& seating, const Pool& pool,
                                                     const HealthView& health);

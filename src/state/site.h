@@ -3,6 +3,7 @@
 // Not:  parsing (site_file.h), seatings and epochs (site_version.h), one host's settings (director_config.h).
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -94,5 +95,20 @@ struct Site {
     return pool.seed.value_or(hash_seed.value_or(0));
   }
 };
+
+// Whether both have the same pools with the same backends (names and addresses), in the same order, each two of them
+// alike: most changes leave these alone, and whoever follows them need not look again.
+template <class Alike>
+[[nodiscard]] bool same_backends(const Site& a, const Site& b, Alike alike) {
+  const auto same_one = [](const Backend& x, const Backend& y) {
+    return x.name == y.name && x.address == y.address;
+  };
+  return std::equal(a.pools.begin(), a.pools.end(), b.pools.begin(), b.pools.end(),
+                    [&](const Pool& x, const Pool& y) {
+                      return x.name == y.name && alike(x, y) &&
+                             std::equal(x.backends.begin(), x.backends.end(), y.backends.begin(),
+                                        y.backends.end(), same_one);
+                    });
+}
 
 }  // namespace guideway

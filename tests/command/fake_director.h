@@ -64,10 +64,10 @@ class FakeLive final : public Live {
   }
   std::vector<PortReport> ports() override { return port_reports; }
   std::vector<NextHopReport> next_hops() override { return next_hop_reports; }
-  HealthView health_view() override {
+  SharedHealthView health_view() override {
     HealthView view;
     for (const auto& [backend, value] : overrides) view["web"][backend] = value;
-    return view;
+    return std::make_shared<const HealthView>(std::move(view));
   }
   FlowsLeft flows_left(const std::string&, const std::string& backend) override { return flows[backend]; }
   FlowTables& flow_tables() override { return tables; }
@@ -87,7 +87,7 @@ class FakeDirector final : public Context {
     config.source_ipv6 = ip("2001:db8::1");
   }
   const SiteVersion& version() override { return store.current(); }
-  const HealthView& health() override { return health_ = live_side.health_view(); }
+  const HealthView& health() override { return health_ = *live_side.health_view(); }
   RecentRows& recent_rows() override { return *store.recent_rows(); }
   const DirectorConfig& director() override { return config; }
   Result<Plan> plan(const Change& change) override {

@@ -49,9 +49,9 @@ class FakeHealth final : public Live {
   }
   std::vector<PortReport> ports() override { return {}; }
   std::vector<NextHopReport> next_hops() override { return {}; }
-  HealthView health_view() override {
+  SharedHealthView health_view() override {
     const std::lock_guard lock(mutex_);
-    return view_;
+    return std::make_shared<const HealthView>(view_);
   }
   FlowsLeft flows_left(const std::string&, const std::string&) override {
     on_flows_left();

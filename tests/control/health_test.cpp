@@ -157,7 +157,7 @@ TEST_F(HealthTest, AnOverrideStandsAboveTheChecks) {
   ASSERT_TRUE(checker_->set_override("web", "b", Health::down));
   EXPECT_EQ(report("b").verdict, Health::down);
   EXPECT_EQ(report("b").checked, Health::up);
-  EXPECT_EQ(checker_->view().at("web").at("b"), Health::down);
+  EXPECT_EQ(checker_->view()->at("web").at("b"), Health::down);
   ASSERT_TRUE(until([&] { return calls().size() == 2; })) << "told as any other change";
   EXPECT_EQ(calls().back().at(0).reason, "set by hand");
   ASSERT_TRUE(checker_->set_override("web", "b", Health::up));
@@ -197,7 +197,7 @@ TEST_F(HealthTest, AnUpdateDisturbsOnlyWhatItChanges) {
   checker_->update({keep, target("moved", HealthCheck{}, "127.0.0.2")});
   EXPECT_EQ(report("moved").verdict, Health::unknown) << "no check, no verdict";
   EXPECT_TRUE(checker_->ready());
-  EXPECT_EQ(checker_->view().at("web").size(), 2U);
+  EXPECT_EQ(checker_->view()->at("web").size(), 2U);
 }
 
 TEST_F(HealthTest, APoolThatFailsAsAWholeRaisesAnAlarm) {

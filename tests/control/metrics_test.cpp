@@ -72,7 +72,7 @@ class FakeLive final : public Live {
         {"10.0.1.11", {NextHop::State::resolved, 0, {}}, "port wan, on-link"},
         {"10.0.1.12", {NextHop::State::unresolved, 0, {}}, "no route to 10.0.1.12: Network is unreachable"}};
   }
-  HealthView health_view() override { return {}; }
+  SharedHealthView health_view() override { return std::make_shared<const HealthView>(); }
   FlowsLeft flows_left(const std::string& pool, const std::string& backend) override {
     asked.insert(pool + "/" + backend);
     return {81, 5, UnseenFlows{Unseen::table_on, {}, {}}};

@@ -53,6 +53,8 @@ class Traffic {
   void receive(Burst& burst, Flags flags);
   // Of the flows from `first` on, one packet each.
   void receive_in_order(Burst& burst, Flags flags, std::uint32_t first);
+  // Makes a packet of this flow out of one that was just received.
+  void rewrite(rte_mbuf& mbuf, std::uint32_t flow, Flags flags) { write(mbuf, flow, next_size(), flags); }
 
  private:
   static constexpr std::size_t ring_size = 512;  // a receive queue's usual number of descriptors

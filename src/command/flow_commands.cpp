@@ -10,6 +10,7 @@
 #include "command/site_view.h"
 #include "command/text_table.h"
 #include "command/values.h"
+#include "state/duration.h"
 #include "state/pool_rows.h"
 
 namespace guideway {
@@ -201,7 +202,9 @@ std::string cells_of(const json& flows) {
 }
 
 // Less is not known.
-std::string whole_seconds(const json& ms) { return fmt::format("{}s", ms.get<std::int64_t>() / 1000); }
+std::string span_of(const json& ms) {
+  return rough_duration(std::chrono::milliseconds(ms.get<std::int64_t>()));
+}
 
 }  // namespace
 
@@ -313,7 +316,7 @@ std::string render_flow(const json& answer, bool color) {
       list.add("entry", fmt::format("{}, {}, lcore {}, quiet for {}, ends in {}{}",
                                     backend.empty() ? "a backend that left" : backend,
                                     entry.at("state").get<std::string>(), entry.at("lcore").get<unsigned>(),
-                                    whole_seconds(entry.at("quiet_ms")), whole_seconds(entry.at("left_ms")),
+                                    span_of(entry.at("quiet_ms")), span_of(entry.at("left_ms")),
                                     entry.at("serves").get<bool>() ? "" : "; no packet follows it"));
     }
     if (answer.at("entries").empty()) list.add("entry", "none");

@@ -6,6 +6,7 @@
 #include "command/change_answer.h"
 #include "command/site_view.h"
 #include "command/text_table.h"
+#include "state/duration.h"
 #include "state/words.h"
 
 namespace guideway {
@@ -22,13 +23,6 @@ json report_json(const HealthReport& report) {
           {"checked", word(report.checked)},
           {"last_error", report.last_error},
           {"since_change_ms", report.since_change.count()}};
-}
-
-std::string age(std::int64_t ms) {
-  const std::int64_t seconds = ms / 1000;
-  if (seconds < 60) return fmt::format("{}s", seconds);
-  if (seconds < 3600) return fmt::format("{}m {}s", seconds / 60, seconds % 60);
-  return fmt::format("{}h {}m", seconds / 3600, seconds / 60 % 60);
 }
 
 }  // namespace
@@ -69,7 +63,8 @@ std::string render_health(const json& answer, bool color) {
     table.add({report.at("pool").get<std::string>(), report.at("backend").get<std::string>(),
                Cell(health, tone),
                report.at("override").is_null() ? "-" : report.at("override").get<std::string>(),
-               report.at("checked").get<std::string>(), age(report.at("since_change_ms").get<std::int64_t>()),
+               report.at("checked").get<std::string>(),
+               rough_duration(std::chrono::milliseconds(report.at("since_change_ms").get<std::int64_t>())),
                report.at("last_error").get<std::string>()});
   }
   return table.empty() ? "no backends, so nothing to check\n" : table.text(color);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "control/metrics.h"
+#include "state/duration.h"
 
 namespace guideway {
 namespace {
@@ -27,8 +28,8 @@ std::string status_page(const MetricsView& view) {
     fmt::format_to(std::back_inserter(page), format, std::forward<Args>(args)...);
     page.push_back('\n');
   };
-  line("guidewayd {}, epoch {}, site digest {:#018x}, up {} s", GUIDEWAY_VERSION, to_index(view.epoch),
-       view.publish.site_digest, view.uptime.count());
+  line("guidewayd {}, epoch {}, site digest {:#018x}, up {}", GUIDEWAY_VERSION, to_index(view.epoch),
+       view.publish.site_digest, rough_duration(view.uptime));
   line("metrics: /metrics");
 
   line("\nports");
@@ -49,9 +50,12 @@ std::string status_page(const MetricsView& view) {
          report == nullptr || report->last_error.empty() ? "" : ": " + report->last_error);
   }
 
-  line("\nnext hops that cannot be sent to");
-  for (const auto& hop : view.next_hops)
-    if (hop.next_hop.state != NextHop::State::resolved) line("  {:<32} {}", hop.address, hop.via);
+  bool headed = false;
+  for (const auto& hop : view.next_hops) {
+    if (hop.next_hop.state == NextHop::State::resolved) continue;
+    if (!std::exchange(headed, true)) line("\nnext hops that cannot be sent to");
+    line("  {:<32} {}", hop.address, hop.via);
+  }
 
   line("\npackets");
   line("  {:<32} {}", "in", view.stats.packets_in);

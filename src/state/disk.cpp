@@ -27,6 +27,11 @@ tl::unexpected<Error> failed(std::string_view action, std::string where, int err
               std::move(where), std::string(next));
 }
 
+tl::unexpected<Error> no_file(std::string where) {
+  return fail(ErrorKind::internal, "it is no file, but a pipe, a device or a directory", std::move(where),
+              "move it away: this directory is guidewayd's own");
+}
+
 class Directory final : public Disk {
  public:
   Directory(std::filesystem::path path, Fd directory, Fd lock)
@@ -42,11 +47,13 @@ class Directory final : public Disk {
   }
 
   Result<std::string> read(const std::string& name) override {
-    const Fd file(::openat(directory_.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    // O_NONBLOCK: a pipe in a file's place would wait for its writer.
+    const Fd file(::openat(directory_.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     if (!file) return failed("open the file", place(name), errno);
     struct stat status {};
     if (::fstat(file.get(), &status) != 0) return failed("read the file", place(name), errno);
-    if (!S_ISREG(status.st_mode) || static_cast<std::size_t>(status.st_size) > file_size_max)
+    if (!S_ISREG(status.st_mode)) return no_file(place(name));
+    if (static_cast<std::size_t>(status.st_size) > file_size_max)
       return failed("read the file", place(name), EFBIG);
     std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
     std::size_t done = 0;
@@ -63,8 +70,11 @@ class Directory final : public Disk {
 
   Result<void> write(const std::string& name, std::string_view bytes) override {
     const Fd file(::openat(directory_.get(), name.c_str(),
-                           O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0640));
+                           O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0640));
     if (!file) return failed("create the file", place(name), errno);
+    struct stat status {};
+    if (::fstat(file.get(), &status) != 0) return failed("create the file", place(name), errno);
+    if (!S_ISREG(status.st_mode)) return no_file(place(name));
     while (!bytes.empty()) {
       const ssize_t n = ::write(file.get(), bytes.data(), bytes.size());
       if (n < 0 && errno == EINTR) continue;

@@ -38,4 +38,12 @@ std::string print_duration(milliseconds span) {
   return "0s";
 }
 
+std::string rough_duration(milliseconds span) {
+  const std::int64_t seconds = span.count() / 1000;
+  if (seconds < 60) return fmt::format("{}s", seconds);
+  if (seconds < 3600) return fmt::format("{}m {}s", seconds / 60, seconds % 60);
+  if (seconds < 86400) return fmt::format("{}h {}m", seconds / 3600, seconds / 60 % 60);
+  return fmt::format("{}d {}h", seconds / 86400, seconds / 3600 % 24);
+}
+
 }  // namespace guideway

@@ -12,5 +12,7 @@ namespace guideway {
 [[nodiscard]] std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
 // The largest unit that says it exactly; parses back to the same span.
 [[nodiscard]] std::string print_duration(std::chrono::milliseconds span);
+// For a person who wants to know how long something has been so, in at most two units: "45s", "2m 58s", "3h 5m", "12d 4h".
+[[nodiscard]] std::string rough_duration(std::chrono::milliseconds span);
 
 }  // namespace guideway

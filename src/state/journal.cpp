@@ -147,10 +147,13 @@ struct Journal::Impl {
   }
 
   // The hash of each pool's seating, each of them on disk (its name perhaps not yet durable: `written`).
+  // A file that somebody took away since is written anew.
   Result<SeatingHashes> put_seatings(const SiteVersion& version, bool& written) {
     SeatingHashes hashes;
+    if (auto done = find_seatings(); !done) return tl::unexpected(std::move(done.error()));
     for (const auto& [pool, seating] : version.seatings) {
-      if (auto old = newest.find(pool); old != newest.end() && old->second.first == seating) {
+      if (auto old = newest.find(pool); old != newest.end() && old->second.first == seating &&
+                                        seatings_on_disk.contains(old->second.second)) {
         hashes.emplace(pool, old->second.second);
         continue;
       }
@@ -166,6 +169,17 @@ struct Journal::Impl {
       hashes.emplace(pool, std::move(hash));
     }
     return hashes;
+  }
+
+  // What stands in the directory now.
+  Result<void> find_seatings() {
+    auto names = disk->list();
+    if (!names) return tl::unexpected(std::move(names.error()));
+    seatings_on_disk.clear();
+    for (const std::string& name : *names)
+      if (name.starts_with(seating_prefix) && !is_unfinished(name))
+        seatings_on_disk.insert(name.substr(seating_prefix.size()));
+    return {};
   }
 
   [[nodiscard]] Epoch highest() const {

@@ -326,8 +326,7 @@ std::optional<std::string> elsewhere_sentence(const PoolMoves& moves, const Pool
                   some_of(names), pool.name, names.size() == 1 ? "has" : "have");
   if (flows.known_for < established)
     out += fmt::format(", and this one has counted for {} only, less than timeouts.established ({})",
-                       print_duration(std::chrono::duration_cast<std::chrono::seconds>(flows.known_for)),
-                       print_duration(established));
+                       rough_duration(flows.known_for), print_duration(established));
   return out;
 }
 

@@ -107,7 +107,7 @@ TEST(Flow, ShowTellsWhoseFlowItIsAndWhereItGoes) {
   EXPECT_EQ(flow["sent_to"][0], other);
   EXPECT_EQ(flow["verdict"], "stays with " + other + "; a new flow goes to " + row[0]);
   const std::string text = text_of("flow show " + flow_words, flow);
-  EXPECT_NE(text.find(other + ", established, lcore 1, quiet for 1s, ends in 898s"), std::string::npos)
+  EXPECT_NE(text.find(other + ", established, lcore 1, quiet for 1s, ends in 14m 58s"), std::string::npos)
       << text;
 }
 

@@ -2,6 +2,7 @@
 #include "state/journal.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -250,6 +251,46 @@ TEST(Journal, AnEpochIsNeverGivenTwiceWhateverIsTakenAway) {
   // And an older version that comes back is no step back.
   ASSERT_TRUE(emptied.store(renumbered(versions[0], emptied)));
   EXPECT_EQ(to_index(emptied.highest()), to_index(highest) + 2);
+}
+
+// A pipe has no end, and opening one may wait for ever.
+TEST(JournalDirectory, APipeInPlaceOfAFileIsNamed) {
+  const ScratchDirectory directory;
+  ASSERT_TRUE(Journal::open(directory.path())->store(first_version()));
+  std::string version, seating;
+  for (const auto& entry : std::filesystem::directory_iterator(directory.path())) {
+    if (entry.path().filename().string().starts_with("site-")) version = entry.path();
+    if (entry.path().filename().string().starts_with("seating-")) seating = entry.path();
+  }
+  for (const std::string& file : {seating, version}) {
+    ASSERT_EQ(::unlink(file.c_str()), 0);
+    ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+    const auto loaded = Journal::open(directory.path())->load();
+    ASSERT_FALSE(loaded);
+    EXPECT_NE(loaded.error().text().find("it is no file"), std::string::npos) << loaded.error().text();
+    EXPECT_NE(loaded.error().text().find(version), std::string::npos) << loaded.error().text();
+  }
+}
+
+TEST(JournalDirectory, ASeatingThatSomebodyTookAwayComesBackWithTheNextVersion) {
+  const ScratchDirectory directory;
+  auto journal = Journal::open(directory.path());
+  ASSERT_TRUE(journal);
+  const SiteVersion first = first_version();
+  ASSERT_TRUE(journal->store(first));
+  for (const auto& entry : std::filesystem::directory_iterator(directory.path()))
+    if (entry.path().filename().string().starts_with("seating-")) std::filesystem::remove(entry.path());
+  const SiteVersion second = sites::after(first, SetBackendState{"web", "web-1", BackendState::draining});
+  ASSERT_TRUE(journal->store(second));
+  const auto again = [&] {
+    *journal =
+        *Journal::open(std::make_unique<SimulatedDisk>(std::make_shared<Platters>()));  // frees the lock
+    return Journal::open(directory.path());
+  }();
+  ASSERT_TRUE(again);
+  const auto loaded = again->load();
+  ASSERT_TRUE(loaded) << loaded.error().text();
+  EXPECT_TRUE(sites::same(**loaded, second));
 }
 
 TEST(JournalDirectory, ASecondDaemonIsRefusedWithTheHoldersPid) {

@@ -122,6 +122,13 @@ Result<std::optional<CapturedFrame>> Capture::next() {
                 impl.path, "take the capture again, or cut it with editcap");
   ++impl.packets;
   CapturedFrame frame;
+  // Half of what nanoseconds in 64 bits hold, the year 2116, so that sums of times fit too. pcapng can say more.
+  constexpr auto seconds_max = std::chrono::floor<std::chrono::seconds>(CaptureTime::max()).count() / 2;
+  if (header->ts.tv_sec < 0 || header->ts.tv_sec > seconds_max)
+    return fail(ErrorKind::invalid,
+                fmt::format("packet {} has a time stamp of {} s, which is no time", impl.packets - 1,
+                            header->ts.tv_sec),
+                impl.path, "take the capture again, or shift its times with editcap -t");
   frame.bytes = {data, header->caplen};
   frame.truncated = header->caplen < header->len;
   // Asked for in nanoseconds: that is what tv_usec holds.

@@ -122,6 +122,38 @@ TEST(Capture, AFileThatEndsWithinAPacket) {
   }
 }
 
+TEST(Capture, ATimeThatNoClockShowsIsRefused) {
+  const TemporaryDirectory directory;
+  const Bytes packet = frame(ip({}, tcp()));
+  for (const auto& [high, good] :
+       {std::pair{0x00060000U, true}, std::pair{0x01000000U, false}, std::pair{~0U, false}}) {
+    Bytes file;
+    const auto block = [&file](std::uint32_t type, const std::vector<std::uint32_t>& words,
+                               const Bytes& data = {}) {
+      const auto padded = static_cast<std::uint32_t>((data.size() + 3) / 4 * 4);
+      const auto size = static_cast<std::uint32_t>(12 + words.size() * 4 + padded);
+      append_le32(file, type);
+      append_le32(file, size);
+      for (const std::uint32_t word : words) append_le32(file, word);
+      append(file, data);
+      file.resize(file.size() + padded - data.size());
+      append_le32(file, size);
+    };
+    const auto bytes = static_cast<std::uint32_t>(packet.size());
+    block(0x0a0d0d0a, {0x1a2b3c4d, 1, ~0U, ~0U});  // pcapng: the section,
+    block(1, {1, 262144});                         // an Ethernet interface with a clock of microseconds,
+    block(6, {0, high, 0, bytes, bytes}, packet);  // a packet
+    auto capture = Capture::open(directory.write("times.pcapng", file));
+    ASSERT_TRUE(capture.has_value()) << capture.error().text();
+    const auto next = capture->next();
+    ASSERT_EQ(next.has_value(), good) << high;
+    if (!good) {
+      EXPECT_NE(next.error().text().find("packet 0 has a time stamp of "), std::string::npos)
+          << next.error().text();
+    }
+  }
+}
+
 TEST(CaptureWriter, WhatIsWrittenIsReadBack) {
   const TemporaryDirectory directory;
   const Bytes bytes = frame(ip({}, tcp()));

@@ -175,13 +175,19 @@ int run(const CommandLine& line) {
   return print(line.json ? json_text(*answer) + "\n" : arguments->command->renderer(*answer, wants_color()));
 }
 
-// For the shell's completion: the names of one kind, one a line. `words` stand behind the command's object.
-int names(const std::vector<std::string>& words) {
+// For the shell's completion: the names of one kind, one a line. Words behind the kind are those behind the command's
+// object; options say who is asked.
+int names(const std::vector<std::string>& typed) {
+  auto line = read_command_line(typed);
+  if (!line) return 2;
+  const std::vector<std::string> words = std::move(line->words);
   const std::string kind = words.size() > 1 ? words[1] : "";
-  const auto socket = socket_of({});
-  std::vector<std::string> ask{kind, "list"};
-  if (kind == "backend" && words.size() > 3) ask.push_back(words[3]);
-  const auto answer = Client(*socket).ask(ask, nullptr);
+  line->words = {kind, "list"};
+  if (kind == "backend" && words.size() > 3) line->words.push_back(words[3]);
+  const auto arguments = parse_command(line->words);
+  if (!arguments) return 2;
+  const auto answer =
+      line->site.empty() ? ask_daemon(*line, *arguments, nullptr) : ask_files(*line, *arguments);
   if (!answer || !answer->contains(kind + "s")) return 1;
   std::string out;
   for (const json& entry : answer->at(kind + "s")) out += entry.at("name").get<std::string>() + "\n";

@@ -87,8 +87,7 @@ std::string command_cases() {
   for (const Command& command : commands()) {
     std::vector<std::string> options, positionals;
     for (const Parameter& option : command.options) options.push_back(dashed(option));
-    if (command.effect == Effect::change)
-      for (const Parameter& option : change_options()) options.push_back(dashed(option));
+    for (const Parameter& option : change_options(command)) options.push_back(dashed(option));
     for (const Parameter& parameter : command.positionals)
       positionals.push_back('"' + words_of(parameter) + '"');
     out += fmt::format("    \"{}\") options=\"{}\" positionals=({}) ;;\n", command.name(),
@@ -111,7 +110,7 @@ _guideway_offer() {
   local list=$1
   case $list in
     @file) mapfile -t COMPREPLY < <(compgen -f -- "$cur") && return ;;
-    @*) list=$(guideway --names "${list#@}" "${words[@]:1}" 2>/dev/null) ;;
+    @*) list=$(guideway --names "${list#@}" "${words[@]:1}" "${asked[@]}" 2>/dev/null) ;;
   esac
   mapfile -t COMPREPLY < <(compgen -W "$list" -- "$cur")
 }
@@ -119,11 +118,15 @@ _guideway_offer() {
 # The line is split at blanks here: bash itself would also split at the colons of addresses.
 _guideway() {
   local line=${COMP_LINE:0:COMP_POINT} cur option='' plan='' word options='' place
-  local -a typed words=() positionals=()
+  local -a typed words=() positionals=() asked=() # asked: who is to be asked for names
   read -ra typed <<<"$line"
   [[ $line == *[[:space:]] ]] && typed+=('')
   cur=${typed[-1]}
   for word in "${typed[@]:1:${#typed[@]}-2}"; do
+    case ${option:-$word} in
+      --socket | --site | --director) [[ -n $option ]] && asked+=("$option=$word") ;;
+      --socket=* | --site=* | --director=*) asked+=("$word") ;;
+    esac
     if [[ -n $option ]]; then
       option='' # that was its value
     elif [[ $word == -* ]]; then

@@ -55,7 +55,7 @@ std::string help_text() {
       "PATH]\n\n";
   out += "commands:\n" + two_columns(lines);
   out += "\noptions of every command:\n" + two_columns(option_lines(program_options()));
-  out += "\noptions of every command that changes something:\n" + two_columns(option_lines(change_options()));
+  out += "\noptions of every command that changes the site:\n" + two_columns(option_lines(change_options()));
   return out + fmt::format("\nexit codes: {}\n`guideway COMMAND --help` tells more about one command\n",
                            exit_codes);
 }
@@ -65,9 +65,7 @@ std::string help_text(const Command& command) {
   std::vector<std::pair<std::string, std::string>> lines;
   for (const Parameter& parameter : command.positionals) lines.emplace_back(parameter.name, parameter.help);
   for (const auto& line : option_lines(command.options)) lines.push_back(line);
-  if (command.effect == Effect::change) {
-    for (const auto& line : option_lines(change_options())) lines.push_back(line);
-  }
+  for (const auto& line : option_lines(change_options(command))) lines.push_back(line);
   if (!lines.empty()) out += "\n" + two_columns(lines);
   if (!command.details.empty()) out += "\n" + std::string(command.details) + "\n";
   if (command.reach == Reach::any) {

@@ -60,7 +60,7 @@ std::string man_page() {
   for (const Command& command : commands()) out += man_command(command);
   out += ".TP\n.B replay \\fI...\\fR\nRun a capture through the data plane; see guideway\\-replay(1).\n";
   out += ".SH OPTIONS\n" + man_options(program_options());
-  out += ".SS Of every command that changes something\n" + man_options(change_options());
+  out += ".SS Of every command that changes the site\n" + man_options(change_options());
   out +=
       ".SH EXIT STATUS\n.TP\n0\ndone\n.TP\n1\nrefused\n.TP\n2\nthe command line is wrong\n.TP\n3\nno daemon "
       "answers\n"

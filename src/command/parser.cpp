@@ -49,7 +49,8 @@ std::string object_advice(const std::string& word) {
   std::vector<std::string> with_verb;
   for (const Command& command : commands())
     if (command.verb == word) with_verb.push_back("`guideway " + command.name() + "`");
-  const std::vector<std::string> known = objects();
+  std::vector<std::string> known = objects();
+  known.emplace_back("replay");  // a program of its own, and no command of a director
   std::string out;
   if (const auto near = near_match(word, known)) {
     out = fmt::format("did you mean \"{}\"? ", *near);
@@ -88,8 +89,7 @@ const Parameter* find_option(const Command& command, std::string_view name) {
       at != command.options.end()) {
     return &*at;
   }
-  if (command.effect == Effect::read) return nullptr;
-  const auto change = change_options();
+  const auto change = change_options(command);
   const auto at = std::find_if(change.begin(), change.end(), named);
   return at == change.end() ? nullptr : &*at;
 }
@@ -97,10 +97,18 @@ const Parameter* find_option(const Command& command, std::string_view name) {
 std::vector<std::string> option_names(const Command& command) {
   std::vector<std::string> out;
   for (const Parameter& option : command.options) out.push_back("--" + std::string(option.name));
-  if (command.effect == Effect::change) {
-    for (const Parameter& option : change_options()) out.push_back("--" + std::string(option.name));
-  }
+  for (const Parameter& option : change_options(command)) out.push_back("--" + std::string(option.name));
   return out;
+}
+
+// The program's own options are no command's; a slip in one of them is only found here.
+std::string option_advice(const Command& command, const std::string& name) {
+  const std::vector<std::string> known = option_names(command);
+  std::vector<std::string> all = known;
+  for (const Parameter& option : program_options()) all.push_back("--" + std::string(option.name));
+  if (const auto near = near_match(name, all); near && *near != name)
+    return fmt::format("did you mean \"{}\"? {}", *near, help_hint(command));
+  return known.empty() ? help_hint(command) : advice_for(name, known, "it");
 }
 
 // Takes one option, and its value, off the front of `words`.
@@ -110,11 +118,8 @@ Result<void> take_option(const Command& command, WordSpan& words, Arguments& out
   const std::size_t equals = word.find('=');
   const std::string name = word.substr(0, equals);
   const Parameter* option = name.starts_with("--") ? find_option(command, name.substr(2)) : nullptr;
-  if (option == nullptr) {
-    const auto known = option_names(command);
-    return usage(fmt::format("`{}` has no option {}", command.name(), name),
-                 known.empty() ? help_hint(command) : advice_for(name, known, "it"));
-  }
+  if (option == nullptr)
+    return usage(fmt::format("`{}` has no option {}", command.name(), name), option_advice(command, name));
   if (out.has(option->name)) return usage(fmt::format("{} stands twice", name), "give it once");
   std::string value;
   if (option->kind == Kind::flag) {

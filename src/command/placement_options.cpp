@@ -57,6 +57,7 @@ std::vector<std::string_view> listed(std::string_view text) {
 
 tl::unexpected<Error> wrong_option(Error error, std::string_view option) {
   if (error.where.empty()) error.where = "--" + std::string(option);
+  error.kind = ErrorKind::usage;  // what is wrong is the line that was typed
   return tl::unexpected(std::move(error));
 }
 

@@ -442,7 +442,9 @@ std::vector<Command> health_verbs() {
        false,
        {},
        set_health,
-       render_health_set},
+       render_health_set,
+       {},
+       false},
   };
 }
 
@@ -545,6 +547,12 @@ std::span<const Parameter> change_options() {
       Parameter{"force", Kind::flag, {}, "do it although live flows may break"},
       Parameter{"expect-epoch", Kind::number, "N", "refuse unless the site is at epoch N"}};
   return options;
+}
+
+std::span<const Parameter> change_options(const Command& command) {
+  if (command.effect == Effect::read) return {};
+  return command.plans ? change_options()
+                       : change_options().last(1);  // what is no change of the site has an epoch
 }
 
 std::span<const Parameter> program_options() {

@@ -74,6 +74,7 @@ struct Command {
   Handler handler = nullptr;
   Renderer renderer = nullptr;
   std::string_view details = {};  // more for --help and the man page
+  bool plans = true;              // a change of the site: --dry-run and --force mean something
 
   [[nodiscard]] std::string name() const {  // "backend drain"
     return verb.empty() ? std::string(object) : std::string(object) + " " + std::string(verb);
@@ -83,6 +84,8 @@ struct Command {
 [[nodiscard]] std::span<const Command> commands();
 // Options that every changing command has: force, dry-run, expect-epoch.
 [[nodiscard]] std::span<const Parameter> change_options();
+// Those of them that this command takes.
+[[nodiscard]] std::span<const Parameter> change_options(const Command& command);
 // Options of the program itself: json, socket, site, director, help, version.
 [[nodiscard]] std::span<const Parameter> program_options();
 // nullptr where there is none.

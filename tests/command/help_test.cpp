@@ -86,6 +86,16 @@ TEST(Help, TheManPageIsGoodRoff) {
     EXPECT_NE(text.find(command.name()), std::string::npos) << command.name();
 }
 
+TEST(Help, OffersACommandOnlyWhatItTakes) {
+  const std::string set = help_text(*find_command("health", "set")),
+                    drain = help_text(*find_command("backend", "drain"));
+  for (const char* option : {"--force", "--dry-run"}) {
+    EXPECT_EQ(set.find(option), std::string::npos) << set;
+    EXPECT_NE(drain.find(option), std::string::npos) << drain;
+  }
+  EXPECT_NE(set.find("--expect-epoch"), std::string::npos) << set;
+}
+
 TEST(Help, TheCompletionCompletes) {
   if (!installed("bash")) GTEST_SKIP() << "bash is not installed";
   const Scratch script(bash_completion());
@@ -113,6 +123,10 @@ TEST(Help, TheCompletionCompletes) {
       {"guideway backend drain --wait web ", "web-1", "web"},
       {"guideway --json backend drain ", "web", "drain"},
       {"guideway --socket /run/a.sock back", "backend", nullptr},
+      {"guideway backend drain ", "web", "far"},
+      {"guideway --socket /run/far.sock backend drain ", "far", "web"},
+      {"guideway backend drain --socket=/run/far.sock ", "far", "web"},
+      {"guideway --site far.toml backend drain far ", "far", nullptr},
       {"guideway backend add web b4 10.0.0.4 --state ", "draining", "web"},
       {"guideway backend add web b4 10.0.0.4 --state=dr", "draining", "active"},
       {"guideway backend add web b4 10.0.0.4 --state=draining --w", "--weight", nullptr},
@@ -136,7 +150,8 @@ TEST(Help, TheCompletionCompletes) {
   const Scratch typed(lines, "typed");
   const std::string offered =
       output_of("bash -c '. " + script.path() +
-                "; guideway() { case $2 in pool) echo web ;; backend) echo web-1 ;; esac; };"
+                "; guideway() { [[ $* == *=*far.* ]] && echo far && return; case $2 in pool) echo web ;; "
+                "backend) echo web-1 ;; esac; };"
                 " while IFS= read -r COMP_LINE; do COMP_POINT=${#COMP_LINE}; COMPREPLY=(); _guideway;"
                 " echo \" ${COMPREPLY[*]} \"; done <" +
                 typed.path() + "'");

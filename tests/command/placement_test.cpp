@@ -129,6 +129,9 @@ TEST_F(PlacementVerbs, WhatCannotBeCompared) {
     ASSERT_FALSE(refused) << one.line;
     EXPECT_THAT(refused.error().text(), HasSubstr(one.says)) << one.line;
     EXPECT_FALSE(refused.error().next.empty()) << one.line;
+    if (std::string_view(one.says).starts_with("--")) {
+      EXPECT_EQ(refused.error().kind, ErrorKind::usage) << one.line;
+    }
   }
 }
 

@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -19,7 +21,7 @@
 namespace guideway {
 namespace {
 
-constexpr unsigned scrapes_max = 32;
+constexpr unsigned connections_max = 32;
 constexpr unsigned idle_seconds_max = 10;
 constexpr std::size_t connection_memory_bytes = 16384;
 
@@ -131,9 +133,44 @@ MHD_Result handle(void* to, MHD_Connection* connection, const char* path, const 
   }
 }
 
+// Connections in the order they came. An answer takes milliseconds, so where there is no room for another one, the
+// oldest has had its time, however alive its client keeps it: slow ones cannot hold the port.
+class Arrivals {
+ public:
+  static void note(void* to, MHD_Connection* connection, void**,
+                   MHD_ConnectionNotificationCode what) noexcept {
+    auto& arrivals = *static_cast<Arrivals*>(to);
+    const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (info == nullptr) return;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+      arrivals.add(info->connect_fd);
+    } else {
+      arrivals.remove(info->connect_fd);
+    }
+  }
+
+ private:
+  void add(int descriptor) {
+    if (count_ == connections_.size()) return;  // the server takes no more than fit
+    connections_[count_++] = descriptor;
+    // At this limit the server takes no further one, so the room is made before it is needed.
+    if (count_ == connections_.size()) shutdown(connections_[0], SHUT_RDWR);
+  }
+  void remove(int descriptor) {
+    const auto end = connections_.begin() + static_cast<std::ptrdiff_t>(count_);
+    const auto at = std::find(connections_.begin(), end, descriptor);
+    if (at == end) return;
+    std::copy(at + 1, end, at);
+    --count_;
+  }
+  std::array<int, connections_max> connections_{};  // the server's one thread
+  std::size_t count_ = 0;
+};
+
 }  // namespace
 
 struct MetricsServer::Impl {
+  Arrivals arrivals;
   Source source;
   std::uint16_t port = 0;
   std::unique_ptr<MHD_Daemon, void (*)(MHD_Daemon*)> daemon{nullptr, MHD_stop_daemon};  // closes the listener
@@ -157,11 +194,12 @@ Result<std::unique_ptr<MetricsServer>> MetricsServer::start(Fd listener, Source 
   socklen_t size = sizeof where;
   if (getsockname(listener.get(), reinterpret_cast<sockaddr*>(&where), &size) == 0)
     impl->port = ntohs(reinterpret_cast<sockaddr_in&>(where).sin_port);  // at the same place in both families
-  impl->daemon.reset(MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO, 0, nullptr, nullptr,
-                                      handle, &impl->source, MHD_OPTION_LISTEN_SOCKET, listener.get(),
-                                      MHD_OPTION_CONNECTION_LIMIT, scrapes_max, MHD_OPTION_CONNECTION_TIMEOUT,
-                                      idle_seconds_max, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-                                      connection_memory_bytes, MHD_OPTION_END));
+  impl->daemon.reset(
+      MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO, 0, nullptr, nullptr, handle,
+                       &impl->source, MHD_OPTION_LISTEN_SOCKET, listener.get(), MHD_OPTION_CONNECTION_LIMIT,
+                       connections_max, MHD_OPTION_CONNECTION_TIMEOUT, idle_seconds_max,
+                       MHD_OPTION_CONNECTION_MEMORY_LIMIT, connection_memory_bytes,
+                       MHD_OPTION_NOTIFY_CONNECTION, &Arrivals::note, &impl->arrivals, MHD_OPTION_END));
   if (!impl->daemon)
     return fail(ErrorKind::internal, "metrics: the HTTP server does not start", {},
                 "raise the limit of open files");

@@ -245,7 +245,13 @@ TEST(MetricsTest, TheStatusPageSaysWhatIsWrong) {
   for (const char* part : {"epoch 7", "web/web-2", "draining", "DOWN (set by hand)", "10.0.1.12",
                            "no route to 10.0.1.12", "drop: truncated", "link up"})
     EXPECT_THAT(page, HasSubstr(part));
+  EXPECT_THAT(page, HasSubstr("cannot be sent to"));
   EXPECT_THAT(page, Not(HasSubstr("10.0.1.11 "))) << "only next hops in trouble";
+  auto sound = view();
+  std::erase_if(sound.next_hops,
+                [](const auto& hop) { return hop.next_hop.state != NextHop::State::resolved; });
+  EXPECT_THAT(status_page(sound), Not(HasSubstr("cannot be sent to")))
+      << "no heading without a line below it";
 }
 
 struct Reply {
@@ -264,6 +270,7 @@ Reply request(std::uint16_t port, const char* path, const char* method = "GET",
   CURL* curl = curl_easy_init();
   curl_easy_setopt(curl, CURLOPT_URL, fmt::format("http://{}:{}{}", host, port, path).c_str());
   curl_easy_setopt(curl, CURLOPT_PROXY, "");
+  curl_easy_setopt(curl, CURLOPT_TIMEOUT, 60L);
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, keep);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &reply.body);
   if (std::string_view(method) == "HEAD")
@@ -321,6 +328,33 @@ TEST(MetricsServerTest, AViewThatThrowsClosesOnlyItsConnection) {
   EXPECT_NE(curl_easy_perform(curl), CURLE_OK);
   curl_easy_cleanup(curl);
   EXPECT_EQ(request((*server)->port(), "/metrics").status, 200);
+}
+
+TEST(MetricsServerTest, SlowConnectionsCannotHoldThePort) {
+  const auto server = MetricsServer::start("127.0.0.1:0", view);
+  ASSERT_TRUE(server);
+  sockaddr_in where{};
+  where.sin_family = AF_INET;
+  where.sin_port = htons((*server)->port());
+  where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  // Each says a little and then more of it, for as long as the test runs: none of them is ever idle.
+  std::vector<Fd> slow;
+  for (int n = 0; n < 100; ++n) {
+    slow.emplace_back(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ASSERT_EQ(connect(slow.back().get(), reinterpret_cast<sockaddr*>(&where), sizeof where), 0);
+    send(slow.back().get(), "GET /metrics HTTP/1.1\r\nX: ", 27, MSG_NOSIGNAL);
+  }
+  std::atomic<bool> stopping{false};
+  std::thread dripping([&] {
+    while (!stopping) {
+      for (const Fd& one : slow) send(one.get(), "x", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  });
+  for (int n = 0; n < 5; ++n)
+    EXPECT_THAT(request((*server)->port(), "/metrics").body, HasSubstr("guideway_")) << n;
+  stopping = true;
+  dripping.join();
 }
 
 TEST(MetricsServerTest, ABadAddressIsRefusedWithASentence) {

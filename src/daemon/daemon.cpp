@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "daemon/first_site.h"
+#include "daemon/port_preflight.h"
 #include "daemon/preflight.h"
 #include "state/director_fit.h"
 
@@ -92,6 +93,9 @@ Result<void> Daemon::claim(const std::optional<Site>& seed) {
     if (!metrics) return tl::unexpected(metrics.error());
     metrics_socket_.emplace(std::move(*metrics));
   }
+  auto claims = claim_interfaces(config_);
+  if (!claims) return tl::unexpected(claims.error());
+  interface_claims_ = std::move(*claims);
   return check_first_site(*journal_, seed, config_);
 }
 

@@ -64,6 +64,7 @@ class Daemon {
   std::optional<EalSettings> eal_settings_;
   std::optional<ApiSocket> socket_;
   std::optional<Fd> metrics_socket_;
+  std::vector<Fd> interface_claims_;
   std::optional<Journal> journal_;  // until the store takes it
   DpdkLog log_;
   std::optional<Eal> eal_;

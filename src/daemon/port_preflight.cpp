@@ -13,6 +13,7 @@
 
 #include "guideway/fd.h"
 #include "io/interface.h"
+#include "io/interface_claim.h"
 #include "io/pcap_files.h"
 #include "io/twin.h"
 #include "io/virtual_device.h"
@@ -160,6 +161,18 @@ Result<void> check_ports(const DirectorConfig& config) {
   for (const auto check : {check_rights, check_devices, check_kernel_forwarding})
     if (auto good = check(config); !good) return good;
   return {};
+}
+
+Result<std::vector<Fd>> claim_interfaces(const DirectorConfig& config) {
+  std::vector<Fd> out;
+  for (const auto& port : config.ports) {
+    const auto device = device_of(port);
+    if (!shares_interface(device)) continue;  // others are one process's by their nature
+    auto claim = claim_interface(device.argument);
+    if (!claim) return refuse(port, claim.error().what, claim.error().next);
+    out.push_back(std::move(*claim));
+  }
+  return out;
 }
 
 // What comes in by a veth pair has no whole TCP or UDP checksum unless its other end makes them; nobody behind us does,

@@ -205,7 +205,7 @@ def test_a_second_director_on_the_interface_is_refused(lab, made, tmp_path):
     (tmp_path / "second").mkdir()
     second = lab.director(home=tmp_path / "second")
     second.write_files(site_toml(), toml(second.home).replace("9464", "9465"))
-    refused(lab, second, r".*port wan \(af_xdp:wan\): another guidewayd has the interface; stop that one first")
+    refused(lab, second, r".*port wan \(af_xdp:wan\): another guidewayd \(process \d+\) uses wan already; stop that one, .*")
     nothing_failed(lab.load(connections=10, requests=1, count=100).finish())
 
 

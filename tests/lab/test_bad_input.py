@@ -296,6 +296,17 @@ def test_a_command_is_refused(running, words, code, pattern):
     assert running.json("table", "digest") == table, "something was done all the same"
 
 
+def test_a_second_daemon_on_the_same_interfaces_is_refused(lab, running, tmp_path):
+    start = Start(lab, tmp_path)
+    start.toml = start.toml.replace("127.0.0.1:9464", "127.0.0.1:9472")
+    before = start.interfaces()
+    one_sentence(start.run(), "guidewayd", 1,
+                 r".*port wan \(af_packet:wan\): another guidewayd \(process \d+\) uses wan already; stop that one, .*")
+    start.nothing_left()
+    assert start.interfaces() == before
+    assert running.call("status").returncode == 0
+
+
 def test_a_site_with_a_mistake_is_refused_whole(running, tmp_path):
     table = running.json("table", "digest")
     bad = tmp_path / "bad.toml"

@@ -63,8 +63,8 @@ class Lab:
         self.net.forget_ended()
         self.kept = True
 
-    def up(self, backends=("b1", "b2", "b3")):
-        """Namespaces, web servers, agents; no director yet."""
+    def up(self, backends=("b1", "b2", "b3"), say=lambda text: None):
+        """Namespaces, web servers, agents; no director yet. `say` is told what is being done."""
         if os.geteuid() != 0:
             raise LabError("a lab needs root, for network namespaces and eBPF; run it with sudo")
         missing = self.programs.missing()
@@ -72,9 +72,11 @@ class Lab:
             raise LabError(f"{', '.join(missing)} not built in {self.programs.build}; "
                            "run `meson setup build && ninja -C build`")
         self.down()
+        say("making network namespaces and the links between them …")
         topology.build(self.net)
         self.file = File(self.net.records().parent / "files")
         for name in backends:
+            say(f"starting nginx and guideway-agent on {name} …")
             self.add_backend(name)
 
     def add_backend(self, name):

@@ -63,7 +63,8 @@ class Story:
 
     def raise_lab(self):
         self.chapter("A lab on this machine: client — router — director — b1, b2, and b3 behind a second router")
-        self.lab.up()
+        self.lab.up(say=self.say)
+        self.say("starting guidewayd …")
         self.director = self.lab.director()
         self.director.write_files()
         self.director.start()

@@ -62,6 +62,7 @@ struct HealthReport {
 // Where an af_xdp port's program sent the interface's packets.
 struct SteeredPackets {
   std::uint64_t to_socket = 0, to_kernel = 0, no_socket = 0;
+  std::uint64_t services_left_out = 0;  // now: services that its list does not hold, so that they get nothing
 };
 
 struct PortReport {

@@ -78,6 +78,14 @@ json alarms_json(Context& context) {
       std::ranges::any_of(site.pools, [](const Pool& p) { return p.encapsulation == Encapsulation::l2; });
   if (Live* live = any_l2 ? context.live() : nullptr)
     for (std::string& alarm : beyond_l2(site, live->next_hops())) out.push_back(std::move(alarm));
+  if (Live* live = context.live())
+    for (const PortReport& port : live->ports())
+      if (port.steered && port.steered->services_left_out != 0)
+        out.push_back(fmt::format(
+            "port {}: {} not in its XDP program's list, and the kernel gets their packets", port.name,
+            port.steered->services_left_out == 1
+                ? std::string("1 service is")
+                : fmt::format("{} services are", port.steered->services_left_out)));
   return out;
 }
 

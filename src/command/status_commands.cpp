@@ -7,6 +7,7 @@
 #include "command/site_view.h"
 #include "command/text_table.h"
 #include "command/values.h"
+#include "state/duration.h"
 #include "state/words.h"
 
 namespace guideway {
@@ -40,7 +41,8 @@ json port_json(const PortReport& port) {
   if (port.steered)
     out["steered"] = {{"to_socket", port.steered->to_socket},
                       {"to_kernel", port.steered->to_kernel},
-                      {"no_socket", port.steered->no_socket}};
+                      {"no_socket", port.steered->no_socket},
+                      {"services_left_out", port.steered->services_left_out}};
   return out;
 }
 
@@ -154,13 +156,6 @@ std::string bytes_text(std::uint64_t bytes) {
   return bytes < 1U << 20 ? fmt::format("{} KiB", bytes >> 10) : fmt::format("{} MiB", grouped(bytes >> 20));
 }
 
-std::string uptime_text(std::uint64_t seconds) {
-  if (seconds < 60) return fmt::format("{}s", seconds);
-  if (seconds < 3600) return fmt::format("{}m {}s", seconds / 60, seconds % 60);
-  if (seconds < 86400) return fmt::format("{}h {}m", seconds / 3600, seconds / 60 % 60);
-  return fmt::format("{}d {}h", seconds / 86400, seconds / 3600 % 24);
-}
-
 std::string memory_text(const json& share, const char* of, const std::string& name) {
   return fmt::format("{} for {} ({:g} bytes each)", bytes_text(number_of(share, "bytes")),
                      counted(number_of(share, of), name), share.at("bytes_each").get<double>());
@@ -240,7 +235,7 @@ std::string render_status(const json& answer, bool color) {
   const json& backends = answer.at("backends");
   TextList list;
   list.add("guidewayd", fmt::format("{}, up {}, {} MiB", text_of(answer, "version"),
-                                    uptime_text(number_of(answer, "uptime_seconds")),
+                                    rough_duration(std::chrono::seconds(number_of(answer, "uptime_seconds"))),
                                     grouped(number_of(answer, "memory_bytes") >> 20)));
   list.add("site",
            fmt::format("epoch {}, digest {}", number_of(answer, "epoch"), text_of(answer, "site_digest")));

@@ -260,7 +260,12 @@ void add_network(Families& out, const MetricsView& view) {
     sample("kernel", port.steered->to_kernel);
     sample("dropped", port.steered->no_socket);
   }
-  for (MetricSamples* family : {&info, &up, &mtu, &steered}) std::move(*family).to(out);
+  MetricSamples left_out(
+      gauge, "port_services_left_out",
+      "Services that an af_xdp port's list of addresses does not hold: the kernel gets their packets.");
+  for (const auto& port : view.ports)
+    if (port.steered) left_out.add(static_cast<double>(port.steered->services_left_out), labels(port));
+  for (MetricSamples* family : {&info, &up, &mtu, &steered, &left_out}) std::move(*family).to(out);
   states<NextHopReport>(
       out, "next_hop_state", "Whether the backend's next hop can be sent to.", view.next_hops,
       [](const auto& item) {

@@ -115,7 +115,8 @@ std::vector<PortReport> LiveDirector::ports() {
     report.tx_errors = traffic.tx_errors;
     if (port.steering() != nullptr) {
       const auto steered = port.steering()->counts();
-      report.steered = SteeredPackets{steered.to_socket, steered.to_kernel, steered.no_socket};
+      report.steered =
+          SteeredPackets{steered.to_socket, steered.to_kernel, steered.no_socket, steered.services_left_out};
     }
     out.push_back(std::move(report));
   }

@@ -66,6 +66,7 @@ class Port {
   [[nodiscard]] PortTraffic traffic() const;
   // Null: the device decides itself which frames come in.
   [[nodiscard]] const Steering* steering() const { return steering_ ? &*steering_ : nullptr; }
+  [[nodiscard]] Steering* steering() { return steering_ ? &*steering_ : nullptr; }
 
  private:
   struct PoolDeleter {

@@ -132,7 +132,7 @@ std::vector<PortLink> Ports::links(std::size_t worker) const {
 }
 
 void Ports::add_services(const Site& site) {
-  for (const auto& port : ports_) {
+  for (auto& port : ports_) {
     const int error = port.steering() != nullptr ? port.steering()->add_services(site) : 0;
     if (error != 0)
       spdlog::error(fmt::format("port {}: new services stay with the kernel, its list takes no more: {}",
@@ -141,7 +141,7 @@ void Ports::add_services(const Site& site) {
 }
 
 void Ports::drop_other_services(const Site& site) {
-  for (const auto& port : ports_)
+  for (auto& port : ports_)
     if (port.steering() != nullptr) port.steering()->drop_others(site);
 }
 

@@ -44,15 +44,32 @@ Result<Steering> Steering::find(const std::string& interface, bool neighbours) {
   return Steering(std::move(services), std::move(steered));
 }
 
-int Steering::add_services(const Site& site) const { return list_add(services_.get(), entries_of(site)); }
+int Steering::add_services(const Site& site) {
+  const int error = list_add(services_.get(), entries_of(site));
+  count_left_out(site);
+  return error;
+}
 
-void Steering::drop_others(const Site& site) const { list_keep_only(services_.get(), entries_of(site)); }
+void Steering::drop_others(const Site& site) {
+  list_keep_only(services_.get(), entries_of(site));
+  if (left_out_ > 0) static_cast<void>(add_services(site));
+}
+
+// A shorter prefix in the list takes a service's packets as well.
+void Steering::count_left_out(const Site& site) {
+  left_out_ = static_cast<std::size_t>(std::ranges::count_if(site.services, [&](const Service& service) {
+    const gw_prefix key = map_key(service.address, service.prefix_length);
+    std::uint32_t family = 0;
+    return is_mapped(service) || bpf_map_lookup_elem(services_.get(), &key, &family) != 0;
+  }));
+}
 
 Steered Steering::counts() const {
   const __u32 zero = 0;
   const int cpus = libbpf_num_possible_cpus();
   std::vector<gw_steered> each(cpus > 0 ? static_cast<std::size_t>(cpus) : 0);
   Steered out;
+  out.services_left_out = left_out_;
   if (each.empty() || bpf_map_lookup_elem(steered_.get(), &zero, each.data()) != 0) return out;
   for (const auto& one : each) {
     out.to_socket += one.to_socket;

@@ -20,7 +20,8 @@ struct Site;
 // Frames since the port was opened.
 struct Steered {
   std::uint64_t to_socket = 0, to_kernel = 0;
-  std::uint64_t no_socket = 0;  // for a service address, on a queue that no socket is bound to: lost
+  std::uint64_t no_socket = 0;        // for a service address, on a queue that no socket is bound to: lost
+  std::size_t services_left_out = 0;  // of the site, whose packets stay with the kernel
 };
 
 class Steering {
@@ -30,15 +31,17 @@ class Steering {
   [[nodiscard]] static Result<Steering> find(const std::string& interface, bool neighbours);
 
   // Before the workers know a version of the site: what is new in it comes to us. 0, or the errno.
-  [[nodiscard]] int add_services(const Site& site) const;
-  // After they know it: the kernel has back what is in it no more.
-  void drop_others(const Site& site) const;
+  [[nodiscard]] int add_services(const Site& site);
+  // After they know it: the kernel has back what is in it no more, and what had no room may have some now.
+  void drop_others(const Site& site);
 
   [[nodiscard]] Steered counts() const;
 
  private:
   Steering(Fd services, Fd steered) : services_(std::move(services)), steered_(std::move(steered)) {}
+  void count_left_out(const Site& site);
   Fd services_, steered_;
+  std::size_t left_out_ = 0;
 };
 
 }  // namespace guideway

@@ -62,7 +62,7 @@ class FakeLive final : public Live {
     port.mtu = 1500;
     port.rx_packets = 71;
     port.tx_errors = 75;
-    port.steered = SteeredPackets{76, 77, 78};
+    port.steered = SteeredPackets{76, 77, 78, 79};
     PortReport unsteered;
     unsteered.name = "lan";
     return {port, unsteered};
@@ -195,6 +195,7 @@ TEST(MetricsTest, EverySampleHasItsValue) {
       {"guideway_port_steered_packets_total{port=\"wan\",to=\"socket\"}", 76},
       {"guideway_port_steered_packets_total{port=\"wan\",to=\"kernel\"}", 77},
       {"guideway_port_steered_packets_total{port=\"wan\",to=\"dropped\"}", 78},
+      {"guideway_port_services_left_out{port=\"wan\"}", 79},
       {"guideway_port_transmit_errors_total{port=\"wan\"}", 75},
       {"guideway_next_hop_state{address=\"10.0.1.12\",state=\"unresolved\"}", 1},
       {"guideway_next_hop_state{address=\"10.0.1.12\",state=\"resolved\"}", 0},

@@ -187,6 +187,38 @@ TEST_F(KernelPorts, AnAfXdpPortTakesServicesFromTheKernelAndGivesThemBack) {
   EXPECT_TRUE(run("! ip link show wan | grep -q xdp")) << "the program stayed";
 }
 
+TEST_F(KernelPorts, AnAfXdpPortTellsOfServicesThatItsListDoesNotHold) {
+  ASSERT_TRUE(make_veth("full", 1500));
+  config_.ports[0].device = "af_xdp:full";
+  ASSERT_NO_FATAL_FAILURE(open());
+  auto& ports = director_->ports();
+  const auto left_out = [&] { return ports.all()[0].steering()->counts().services_left_out; };
+  constexpr std::size_t room = 65536;
+  Site site;
+  for (std::size_t n = 0; n < room + 2; ++n) {
+    site.services.emplace_back();
+    site.services.back().address = ipv4({10, static_cast<std::uint8_t>(n >> 16),
+                                         static_cast<std::uint8_t>(n >> 8), static_cast<std::uint8_t>(n)});
+  }
+  ports.add_services(site);
+  EXPECT_EQ(left_out(), 2U);
+  // Room comes with the end of others.
+  site.services.erase(site.services.begin());
+  ports.add_services(site);
+  EXPECT_EQ(left_out(), 2U);
+  ports.drop_other_services(site);
+  EXPECT_EQ(left_out(), 1U);
+  // The program takes nothing to an IPv4 address in IPv6's form.
+  Site mapped = site_of({10, 0, 0, 1});
+  mapped.services.push_back({});
+  mapped.services.back().address = IpAddress::parse("::ffff:203.0.113.10").value();
+  mapped.services.back().prefix_length = 128;
+  ports.add_services(mapped);
+  EXPECT_EQ(left_out(), 1U);
+  director_.reset();
+  EXPECT_TRUE(run("ip link delete full"));
+}
+
 TEST_F(KernelPorts, AnAfXdpPortsServiceOfOneFamilyTakesNothingOfTheOther) {
   ASSERT_TRUE(make_veth("families", 1500));
   config_.ports[0].device = "af_xdp:families";

@@ -220,6 +220,20 @@ TEST(Read, WhatAFlowAndARowTakeIsTold) {
   EXPECT_NE(text_of("status", *director("status")).find("1,000 rows (12 bytes each)"), std::string::npos);
 }
 
+TEST(Read, ServicesThatAPortCannotTakeAreAnAlarm) {
+  FakeDirector director;
+  director.live_side.port_reports.emplace_back();
+  PortReport& port = director.live_side.port_reports.back();
+  port.name = "wan";
+  port.steered = SteeredPackets{};
+  const auto alarms = [&] { return (*director("status"))["alarms"].dump(); };
+  EXPECT_EQ(alarms().find("port wan"), std::string::npos);
+  port.steered->services_left_out = 2;
+  EXPECT_NE(alarms().find("port wan: 2 services are not in its XDP program's list"), std::string::npos)
+      << alarms();
+  EXPECT_EQ((*director("status"))["ports"][0]["steered"]["services_left_out"], 2);
+}
+
 TEST(Read, HealthByHandIsShownAndTakenBack) {
   FakeDirector director;
   const auto set = director("health set web web-2 down");

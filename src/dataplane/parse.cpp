@@ -84,49 +84,63 @@ Verdict parse_link(const PipelineParts& parts, rte_mbuf*& mbuf, net::EthernetHea
   return verdict;
 }
 
-// An untagged frame to us with a plain packet, which nearly all are. False: parse_frame's to judge.
-[[gnu::always_inline]] inline bool parse_plain_frame(const PortView& port, const rte_mbuf& mbuf,
-                                                     Packet& packet, KeyBytes& key) {
-  const auto* frame = rte_pktmbuf_mtod(&mbuf, const std::uint8_t*);
-  const std::span bytes(frame, mbuf.data_len);
-  if (bytes.size() < net::ethernet_size + net::ipv4_size) return false;
-  if (net::load<std::uint32_t>(frame) != net::load<std::uint32_t>(port.mac.data()) ||
-      net::load<std::uint16_t>(frame + 4) != net::load<std::uint16_t>(port.mac.data() + 4))
-    return false;
-  const std::uint16_t ethertype = net::load_be16(frame + 12);
-  if (ethertype != ethertype_ipv4 && ethertype != ethertype_ipv6) return false;
-  const std::size_t beyond_link = mbuf.pkt_len - net::ethernet_size;
-  const auto ip = bytes.subspan(net::ethernet_size);
-  const bool plain =
-      ethertype == ethertype_ipv4
-          ? net::parse_plain(ip, beyond_link, Family::ipv4, checksum_known_good(port, mbuf), packet)
-          : net::parse_plain(ip, beyond_link, Family::ipv6, true, packet);
-  if (!plain) return false;
-  packet.ip_offset = net::ethernet_size;
-  write_key_of(ip.data(), packet, key);
-  return true;
-}
+// What of a port is asked of every plain frame, in the form that it is compared in.
+class PlainFrames {
+ public:
+  explicit PlainFrames(const PortView& port)
+      : mac_(mac_word(port.mac) << 16),
+        checksum_mask_(port.rx_ip_checksum ? RTE_MBUF_F_RX_IP_CKSUM_MASK : 0) {}
+
+  // An untagged frame to us with a plain packet, which nearly all are. False: parse_frame's to judge.
+  [[gnu::always_inline]] bool parse(const rte_mbuf& mbuf, Packet& packet, KeyBytes& key) const {
+    const auto* frame = rte_pktmbuf_mtod(&mbuf, const std::uint8_t*);
+    const std::span bytes(frame, mbuf.data_len);
+    if (bytes.size() < net::ethernet_size + net::ipv4_size + net::tcp_size) return false;
+    if (net::load<std::uint64_t>(frame) << 16 != mac_) return false;
+    const auto ethertype = net::load<std::uint16_t>(frame + 12);
+    const std::size_t beyond_link = mbuf.pkt_len - net::ethernet_size;
+    const auto ip = bytes.subspan(net::ethernet_size);
+    if (ethertype == net::swap16(ethertype_ipv4)) {
+      const bool good = (mbuf.ol_flags & checksum_mask_) == RTE_MBUF_F_RX_IP_CKSUM_GOOD;
+      return parse(ip, beyond_link, Family::ipv4, good, packet, key);
+    }
+    return ethertype == net::swap16(ethertype_ipv6) &&
+           parse(ip, beyond_link, Family::ipv6, true, packet, key);
+  }
+
+ private:
+  [[gnu::always_inline]] static bool parse(std::span<const std::uint8_t> ip, std::size_t available,
+                                           Family family, bool good, Packet& packet, KeyBytes& key) {
+    if (!net::parse_plain(ip, available, family, good, net::ethernet_size, packet)) return false;
+    write_key_of(ip.data(), packet, key);
+    return true;
+  }
+
+  std::uint64_t mac_;            // in the upper 48 bits
+  std::uint64_t checksum_mask_;  // of ol_flags; 0 where they say nothing
+};
 
 }  // namespace
 
 void parse(const PipelineParts& parts, Burst& burst) {
   const PortView& port = parts.ports.ports[burst.port];
+  const PlainFrames plain_frames(port);
   burst.quoted = burst.fragments = 0;
+  burst.verdict.fill(Verdict::forward);
+  burst.service.fill(nullptr);
+  burst.pool.fill(nullptr);
+  burst.hops.fill({});
   for (std::size_t i = 0; i < burst.size; ++i) rte_prefetch0(rte_pktmbuf_mtod(burst.packets[i], void*));
   for (std::size_t i = 0; i < burst.size; ++i) {
     rte_mbuf*& mbuf = burst.packets[i];
     Packet& packet = burst.parsed[i];
     burst.bytes[i] = mbuf->pkt_len;
-    burst.service[i] = nullptr;
-    burst.pool[i] = nullptr;
-    burst.hops[i].count = 0;
-    burst.verdict[i] = Verdict::forward;
     if ((burst.truncated >> i & 1) != 0) [[unlikely]] {
       packet.kind = PacketKind::other;
       burst.verdict[i] = Verdict::drop_truncated;
       continue;
     }
-    if (parse_plain_frame(port, *mbuf, packet, burst.key[i])) [[likely]]
+    if (plain_frames.parse(*mbuf, packet, burst.key[i])) [[likely]]
       continue;
     burst.verdict[i] = parse_frame(parts, port, mbuf, packet, burst.key[i]);
     if (packet.kind == PacketKind::fragment && burst.verdict[i] == Verdict::forward)

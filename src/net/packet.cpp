@@ -100,9 +100,11 @@ Verdict parse_ipv4(Bytes bytes, std::size_t length_available, bool checksum_know
   out.dont_fragment = (fragment & 0x4000) != 0;
   out.more_fragments = (fragment & 0x2000) != 0;
   out.fragment_offset = static_cast<std::uint16_t>((fragment & 0x1fff) * 8);
-  out.fragment_id = load<std::uint16_t>(ip + 4);
-  out.fragment_start = out.l4_offset;
-  if (out.is_fragment()) out.kind = PacketKind::fragment;
+  if (out.is_fragment()) {
+    out.kind = PacketKind::fragment;
+    out.fragment_id = load<std::uint16_t>(ip + 4);
+    out.fragment_start = out.l4_offset;
+  }
   return parse_above_ip(bytes, out);
 }
 
@@ -134,11 +136,11 @@ Verdict walk_extensions(Bytes bytes, Packet& packet) {
     const std::uint16_t fragment = load_be16(header + 2);
     packet.fragment_offset = fragment & 0xfff8;
     packet.more_fragments = (fragment & 1) != 0;
+    // Offset 0 and no more to come: an atomic fragment, a whole packet (RFC 6946).
+    if (!packet.is_fragment()) continue;
+    packet.kind = PacketKind::fragment;
     packet.fragment_id = load<std::uint32_t>(header + 4);
     packet.fragment_start = packet.l4_offset;
-    // Offset 0 and no more to come: an atomic fragment, a whole packet (RFC 6946).
-    if (!packet.more_fragments && packet.fragment_offset == 0) continue;
-    packet.kind = PacketKind::fragment;
     // What follows a later fragment's header is payload.
     if (packet.fragment_offset != 0) return Verdict::forward;
   }

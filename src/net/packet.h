@@ -24,30 +24,37 @@ enum class PacketKind : std::uint8_t {
   other,     // another protocol
 };
 
-struct Packet {
+// In the order of four words, each of which parse_plain puts together in a register and stores at once.
+struct alignas(8) Packet {
   Family family = Family::ipv4;
   PacketKind kind = PacketKind::other;
   std::uint8_t protocol = 0;   // behind the extension headers
   std::uint8_t tcp_flags = 0;  // with PacketKind::tcp
   std::uint8_t tos = 0;        // DSCP and ECN: IPv4's TOS, IPv6's traffic class
   bool dont_fragment = false;  // IPv4's DF; true for IPv6
+  bool more_fragments = false;
   // What the layers above IP came to. It counts only for a packet to a service address; others are the
   // kernel's to judge.
   Verdict l4 = Verdict::forward;
-  std::uint16_t ip_offset = 0;                          // in the frame; the parser leaves it to its caller
-  std::uint16_t ip_length = 0;                          // header and payload, without Ethernet padding
-  std::uint16_t l4_offset = 0;                          // from the start of the IP header
-  std::uint16_t source_port = 0, destination_port = 0;  // host order; TCP and UDP, also in a first fragment
-  std::uint16_t fragment_offset = 0;                    // in bytes
-  std::uint16_t fragment_start = 0;  // of a fragment's own bytes, from the start of the IP header
-  bool more_fragments = false;
-  std::uint32_t fragment_id = 0;  // as on the wire
+
+  std::uint16_t ip_length = 0;        // header and payload, without Ethernet padding
+  std::uint16_t l4_offset = 0;        // from the start of the IP header
+  std::uint16_t fragment_offset = 0;  // in bytes
+  std::uint16_t ip_offset = 0;        // in the frame; parse_ip leaves it to its caller
+
+  std::uint16_t destination_port = 0, source_port = 0;  // host order; TCP and UDP, also in a first fragment
+  // Of a fragment, else 0: where its own bytes begin, from the start of the IP header; the id as on the wire.
+  std::uint16_t fragment_start = 0;
+  std::uint32_t fragment_id = 0;
 
   [[nodiscard]] std::size_t l4_length() const { return std::size_t{ip_length} - l4_offset; }
   [[nodiscard]] std::size_t fragment_length() const { return std::size_t{ip_length} - fragment_start; }
   [[nodiscard]] bool is_fragment() const { return more_fragments || fragment_offset != 0; }
   friend bool operator==(const Packet&, const Packet&) = default;
 };
+static_assert(offsetof(Packet, l4) == 7 && offsetof(Packet, ip_offset) == 14 &&
+                  offsetof(Packet, fragment_start) == 20 && sizeof(Packet) == 32,
+              "parse_plain knows the words");
 
 inline constexpr std::uint8_t tcp_fin = 0x01, tcp_syn = 0x02, tcp_rst = 0x04, tcp_ack = 0x10;
 // A SYN that opens a flow; with data or ECN bits it is one, SYN+ACK is not.
@@ -65,11 +72,12 @@ namespace net {
                                Family family, bool checksum_known_good, Packet& out);
 
 // What nearly every packet is: whole, with TCP or UDP behind an IP header without options, and all of these headers at
-// hand. Sets what parse_ip would and answers true; false says nothing about the packet, which is then parse_ip's to
-// judge. The tests hold the two equal.
+// hand. Sets what parse_ip would, and ip_offset, and answers true; false says nothing about the packet, which is then
+// parse_ip's to judge. The tests hold the two equal.
 [[gnu::always_inline]] inline bool parse_plain(std::span<const std::uint8_t> bytes,
                                                std::size_t length_available, Family family,
-                                               bool checksum_known_good, Packet& out) {
+                                               bool checksum_known_good, std::uint16_t ip_offset,
+                                               Packet& out) {
   const bool ipv4 = family == Family::ipv4;
   const std::size_t ip_header = ipv4 ? ipv4_size : ipv6_size;
   if (bytes.size() < ip_header + tcp_size) return false;
@@ -78,7 +86,7 @@ namespace net {
   const auto words01 = load<std::uint64_t>(ip);
   std::size_t length = 0;
   std::uint8_t protocol = 0;
-  out = Packet{};
+  std::uint64_t tos_and_df = 0;  // where the first word has them
   if (ipv4) {
     const auto words23 = load<std::uint64_t>(ip + 8);
     // Version 4, no options, no fragment, a TTL.
@@ -89,39 +97,37 @@ namespace net {
       return false;
     length = swap16(static_cast<std::uint16_t>(words01 >> 16));
     protocol = static_cast<std::uint8_t>(words23 >> 8);
-    out.tos = static_cast<std::uint8_t>(words01 >> 8);
-    out.dont_fragment = (words01 & std::uint64_t{swap16(0x4000)} << 48) != 0;
-    out.fragment_id = static_cast<std::uint16_t>(words01 >> 32);
-    out.fragment_start = ipv4_size;
+    tos_and_df = (words01 & 0xff00) << 24 | (words01 >> 14 & std::uint64_t{1} << 40);
   } else {
     if ((words01 & 0xf0) != 0x60 || words01 >> 56 == 0) return false;
     length = ipv6_size + swap16(static_cast<std::uint16_t>(words01 >> 32));
     protocol = static_cast<std::uint8_t>(words01 >> 48);
-    out.tos = static_cast<std::uint8_t>(swap16(static_cast<std::uint16_t>(words01)) >> 4);
-    out.dont_fragment = true;
+    tos_and_df = (std::uint64_t{swap16(static_cast<std::uint16_t>(words01))} >> 4 & 0xff) << 32 |
+                 std::uint64_t{1} << 40;
   }
   if (length > length_available || length > 0xffff) return false;
   std::size_t l4_size = 0;  // as the packet says: a TCP header with its options, or all of a UDP datagram
-  if (protocol == protocol_tcp) {
-    l4_size = std::size_t{l4[12]} / 16 * 4;
+  std::uint64_t kind_and_flags = 0;
+  if (protocol == protocol_tcp) [[likely]] {
+    const auto offset_and_flags = load<std::uint16_t>(l4 + 12);
+    l4_size = (offset_and_flags & 0xf0U) >> 2;
     if (l4_size < tcp_size) return false;
-    out.kind = PacketKind::tcp;
-    out.tcp_flags = l4[13];
+    kind_and_flags = std::uint64_t{static_cast<std::uint8_t>(PacketKind::tcp)} << 8 | protocol_tcp << 16 |
+                     (offset_and_flags & 0xff00U) << 16;
   } else if (protocol == protocol_udp) {
     l4_size = swap16(load<std::uint16_t>(l4 + 4));
     if (l4_size < udp_size) return false;
-    out.kind = PacketKind::udp;
+    kind_and_flags = std::uint64_t{static_cast<std::uint8_t>(PacketKind::udp)} << 8 | protocol_udp << 16;
   } else {
     return false;
   }
   if (ip_header + l4_size > length) return false;
-  const auto ports = load<std::uint32_t>(l4);
-  out.family = family;
-  out.protocol = protocol;
-  out.ip_length = static_cast<std::uint16_t>(length);
-  out.l4_offset = static_cast<std::uint16_t>(ip_header);
-  out.source_port = swap16(static_cast<std::uint16_t>(ports));
-  out.destination_port = swap16(static_cast<std::uint16_t>(ports >> 16));
+  static_assert(static_cast<std::uint8_t>(Verdict::forward) == 0);
+  auto* words = reinterpret_cast<std::uint8_t*>(&out);
+  store(words, static_cast<std::uint8_t>(family) | kind_and_flags | tos_and_df);
+  store(words + 8, length | std::uint64_t{ip_header} << 16 | std::uint64_t{ip_offset} << 48);
+  store(words + 16, std::uint64_t{swap32(load<std::uint32_t>(l4))});
+  store(words + 24, std::uint64_t{0});
   return true;
 }
 

@@ -23,7 +23,7 @@ void parse_packet(std::span<const std::uint8_t> bytes, Family family, bool check
   const std::size_t length = bytes.size() + beyond;
   const Verdict verdict = net::parse_ip(bytes, length, family, checksum_known_good, packet);
   Packet plain;
-  if (net::parse_plain(bytes, length, family, checksum_known_good, plain))
+  if (net::parse_plain(bytes, length, family, checksum_known_good, 0, plain))
     require(verdict == Verdict::forward && plain == packet);
   if (verdict != Verdict::forward) return;
   require(packet.family == family);

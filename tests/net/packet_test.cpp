@@ -17,7 +17,7 @@ Verdict parse_both_ways(const Bytes& packet, bool checksum_known_good, Packet& o
   const Family family = (packet[0] >> 4) == 6 ? Family::ipv6 : Family::ipv4;
   const Verdict verdict = net::parse_ip(exact.span(), packet.size(), family, checksum_known_good, out);
   Packet by_short_way;
-  plain = net::parse_plain(exact.span(), packet.size(), family, checksum_known_good, by_short_way);
+  plain = net::parse_plain(exact.span(), packet.size(), family, checksum_known_good, 0, by_short_way);
   if (plain) {
     EXPECT_EQ(verdict, Verdict::forward);
     EXPECT_EQ(by_short_way, out);

@@ -35,7 +35,7 @@ std::shared_ptr<const Snapshot> make_snapshot(const Settings& settings, NextHops
   std::vector<ServiceRule> rules;
   const TrafficRules& traffic = settings.traffic;
   for (std::uint32_t n = 0; n < traffic.services; ++n) {
-    snapshot->services.push_back({"s" + std::to_string(n), ServiceId(n), pool.get()});
+    snapshot->add_service("s" + std::to_string(n), ServiceId(n), *pool);
     ServiceRule rule;
     rule.address = numbered_address(traffic.family, service_range, n);
     rule.prefix_length = traffic.family == Family::ipv4 ? 32 : 128;
@@ -44,7 +44,7 @@ std::shared_ptr<const Snapshot> make_snapshot(const Settings& settings, NextHops
     rule.service = n;
     rules.push_back(rule);
   }
-  snapshot->pools.push_back(std::move(pool));
+  snapshot->add_pool(std::move(pool));
   snapshot->lookup = ServiceTable::build(rules);
   return snapshot;
 }

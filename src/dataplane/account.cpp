@@ -1,3 +1,5 @@
+#include <bit>
+
 #include "dataplane/stages.h"
 
 namespace guideway::stages {
@@ -5,66 +7,72 @@ namespace {
 
 static_assert(outbox_max >= burst_max + further_max, "an outbox has room for all frames of a burst");
 
-void put(Outbox& box, const Burst& burst, std::size_t i) {
-  box.frames[box.size] = burst.packets[i];
-  box.bytes_in[box.size] = burst.bytes[i];
-  box.verdict[box.size] = burst.verdict[i];
-  box.origin[box.size] = static_cast<std::uint8_t>(i);
-  ++box.size;
-}
+// The boxes of ports, or of twins, filled in the order of the burst. How full a box is stands in a register for as many
+// frames in a row as go there.
+class Boxes {
+ public:
+  Boxes(std::array<Outbox, ports_max>& boxes, std::uint32_t& filled) : boxes_(boxes), filled_(filled) {}
+  ~Boxes() { close(); }
+  Boxes(const Boxes&) = delete;
+  Boxes& operator=(const Boxes&) = delete;
 
-// The other pieces of packet i, the n-th of the burst's and those behind it, right behind the first one: so that what
-// follows in the flow does not overtake them, and `sent` finds them together. Returns the next packet's n.
-std::size_t dispatch_further(const Burst& burst, std::size_t i, std::size_t n, Outputs& out) {
-  Outbox& box = out.port[burst.egress[i]];
-  for (; n < burst.further_count && burst.further_origin[n] == i; ++n, ++box.size) {
-    box.frames[box.size] = burst.further[n];
-    box.verdict[box.size] = further_piece;
-    box.origin[box.size] = burst.further_origin[n];
+  void put(std::size_t port, rte_mbuf* frame, std::size_t origin) {
+    if (port != port_) [[unlikely]] {
+      close();
+      port_ = port;
+      size_ = boxes_[port].size;
+    }
+    Outbox& box = boxes_[port];
+    box.frames[size_] = frame;
+    box.origin[size_++] = static_cast<std::uint8_t>(origin);
   }
-  return n;
-}
 
-// Puts the packet where its verdict sends it.
-void dispatch(const Burst& burst, std::size_t i, Outputs& out) {
-  switch (burst.verdict[i]) {
-    case Verdict::forward:
-    case Verdict::answer:
-      put(out.port[burst.egress[i]], burst, i);
-      out.to_ports |= 1U << burst.egress[i];
-      break;
-    case Verdict::kernel:
-      put(out.kernel[burst.port], burst, i);
-      out.to_kernel |= 1U << burst.port;
-      break;
-    default:
-      break;
+ private:
+  void close() {
+    if (port_ == ports_max) return;
+    boxes_[port_].size = size_;
+    filled_ |= 1U << port_;
   }
+  std::array<Outbox, ports_max>& boxes_;
+  std::uint32_t& filled_;
+  std::size_t port_ = ports_max;  // of the box that size_ is of; ports_max: none yet
+  std::uint16_t size_ = 0;
+};
+
+// What is neither sent to a backend nor an answer.
+[[gnu::noinline]] void account_rest(const PipelineParts& parts, const Burst& burst, std::size_t i,
+                                    Boxes& to_kernel) {
+  VerdictCounters& counters = parts.counters.verdicts;
+  const Verdict verdict = burst.verdict[i];
+  const bool unmatched = burst.service[i] != nullptr && burst.parsed[i].kind != PacketKind::icmp &&
+                         (verdict == Verdict::kernel || verdict == Verdict::drop_unmatched);
+  if (unmatched) parts.counters.service(burst.service[i]->id).unmatched.add(1);
+  if (verdict == Verdict::kernel) to_kernel.put(burst.port, burst.packets[i], i);
+  if (verdict == Verdict::held) counters.count(verdict, burst.bytes[i]);
+  if (!is_drop(verdict)) return;
+  rte_pktmbuf_free(burst.packets[i]);
+  counters.count(verdict, burst.bytes[i]);
 }
 
 }  // namespace
 
 void account(const PipelineParts& parts, const Burst& burst, Outputs& out) {
-  VerdictCounters& counters = parts.counters.verdicts;
   std::uint64_t bytes_in = 0;
+  Boxes to_ports(out.port, out.to_ports), to_kernel(out.kernel, out.to_kernel);
   std::size_t further = 0;
   for (std::size_t i = 0; i < burst.size; ++i) {
     bytes_in += burst.bytes[i];
-    dispatch(burst, i, out);
-    const Verdict verdict = burst.verdict[i];
-    if (verdict == Verdict::forward) [[likely]] {
-      further = dispatch_further(burst, i, further, out);
+    if (burst.verdict[i] != Verdict::forward && burst.verdict[i] != Verdict::answer) [[unlikely]] {
+      account_rest(parts, burst, i, to_kernel);
       continue;
     }
-    const bool unmatched = burst.service[i] != nullptr && burst.parsed[i].kind != PacketKind::icmp &&
-                           (verdict == Verdict::kernel || verdict == Verdict::drop_unmatched);
-    if (unmatched) parts.counters.service(burst.service[i]->id).unmatched.add(1);
-    if (verdict == Verdict::held) counters.count(verdict, burst.bytes[i]);
-    if (!is_drop(verdict)) continue;
-    rte_pktmbuf_free(burst.packets[i]);
-    counters.count(verdict, burst.bytes[i]);
+    to_ports.put(burst.egress[i], burst.packets[i], i);
+    // The other pieces of the packet right behind the first one, so that what follows in the flow does not overtake them.
+    for (; further < burst.further_count && burst.further_origin[further] == i; ++further)
+      to_ports.put(burst.egress[i], burst.further[further], i);
   }
   if (burst.readmitted) return;
+  VerdictCounters& counters = parts.counters.verdicts;
   counters.packets_in.add(burst.size);
   counters.bytes_in.add(bytes_in);
 }

@@ -95,9 +95,11 @@ Verdict answer_too_big(const PipelineParts& parts, Burst& burst, std::size_t i) 
 }  // namespace
 
 void answer(const PipelineParts& parts, Burst& burst) {
+  // Mostly there is none.
+  if (std::memchr(burst.verdict.data(), static_cast<int>(Verdict::answer), burst.size) == nullptr) [[likely]]
+    return;
   for (std::size_t i = 0; i < burst.size; ++i) {
-    if (burst.verdict[i] != Verdict::answer) [[likely]]
-      continue;
+    if (burst.verdict[i] != Verdict::answer) continue;
     burst.verdict[i] =
         burst.answer_mtu[i] == 0 ? answer_echo(parts, burst, i) : answer_too_big(parts, burst, i);
     burst.egress[i] = burst.port;

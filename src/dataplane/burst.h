@@ -59,7 +59,7 @@ struct Burst {
   // lookup_flows
   std::array<MemberIndex, burst_max>
       tracked;  // slot that a flow-table entry or the leader names, else no_member
-  // choose_backend
+  // choose_backend, of packets that are forwarded
   std::array<HopList, burst_max> hops;
   std::uint32_t new_flow = 0;  // bit i: the first packet of a flow, as far as this worker knows
   std::uint32_t strange = 0;   // bit i: of a TCP connection whose beginning this worker did not see

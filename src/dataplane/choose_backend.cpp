@@ -13,11 +13,12 @@ HopList make_hops(unsigned first, unsigned second, unsigned third, unsigned coun
 }
 
 HopList hops_of(const Row& row) {
-  const auto word = std::bit_cast<std::uint64_t>(row);
-  // no_member stands only behind the last.
-  const unsigned count = ((word & 0xffff) != no_member) + ((word >> 16 & 0xffff) != no_member) +
-                         ((word >> 32 & 0xffff) != no_member);
-  return std::bit_cast<HopList>((word & 0xffff'ffff'ffff) | std::uint64_t{count} << 48);
+  const std::uint64_t slots = std::bit_cast<std::uint64_t>(row) & 0xffff'ffff'ffff;
+  // no_member, all ones, stands only behind the last: the highest bit that is 0 lies in the last hop.
+  static_assert(no_member == 0xffff);
+  const std::uint64_t used = (~slots & 0xffff'ffff'ffff) << 1 | 1;
+  const auto count = static_cast<std::uint64_t>(std::bit_width(used) + 14) / 16;
+  return std::bit_cast<HopList>(slots | count << 48);
 }
 
 // `tracked`, then the row's hops without it, as many as the row has.
@@ -29,17 +30,17 @@ HopList hops_behind(MemberIndex tracked, const HopList& row) {
                    row.count == 0 ? 1 : row.count);
 }
 
-// Whether a packet without an entry makes one. A TCP packet that is no SYN is not learned where further hops
-// are named: the backends find the right one among themselves.
+// Whether a packet without an entry, of a pool with a flow table, makes one. A TCP packet that is no SYN is not learned
+// where further hops are named: the backends find the right one among themselves.
 bool creates_entry(const SnapshotPool& pool, const Packet& packet) {
-  if (!pool.flow_table || packet.fragment_offset != 0) return false;
+  if (packet.fragment_offset != 0) return false;
   return packet.kind == PacketKind::udp || is_syn(packet) || !names_further_hops(pool.encapsulation);
 }
 
 // Whether a packet without an entry, of a pool that counts its flows, shows a connection that nobody counts. A RST ends
 // one, and a SYN+ACK is none that a client sends.
-bool is_strange(const SnapshotPool& pool, const Packet& packet) {
-  return pool.flow_table && packet.kind == PacketKind::tcp && packet.fragment_offset == 0 &&
+bool is_strange(const Packet& packet) {
+  return packet.kind == PacketKind::tcp && packet.fragment_offset == 0 &&
          (packet.tcp_flags & (tcp_syn | tcp_rst)) == 0;
 }
 
@@ -47,26 +48,26 @@ bool opens_flow(const Packet& packet) {
   return (packet.kind == PacketKind::udp && packet.fragment_offset == 0) || is_syn(packet);
 }
 
-Verdict choose(Burst& burst, std::size_t i) {
+// A packet whose flow no table knows, and which the row therefore decides.
+Verdict choose_by_row(Burst& burst, std::size_t i) {
   const SnapshotPool& pool = *burst.pool[i];
   const Packet& packet = burst.parsed[i];
   const HopList row = hops_of(*burst.row[i]);
-  if (burst.tracked[i] != no_member) {
-    burst.hops[i] = hops_behind(burst.tracked[i], row);
-    return Verdict::forward;
-  }
-  const bool new_flow = opens_flow(packet);
-  if (new_flow && burst.row[i]->takes_new == 0)
-    return packet.kind == PacketKind::udp ? Verdict::drop_no_backend_udp : Verdict::drop_no_backend_syn;
-  if (row.count == 0) return Verdict::drop_no_backend;
   burst.hops[i] = row;
-  if (creates_entry(pool, packet)) {
-    burst.to_learn |= 1U << i;
-  } else if (is_strange(pool, packet)) {
-    burst.strange |= 1U << i;
+  const bool new_flow = opens_flow(packet);
+  if (new_flow && burst.row[i]->takes_new == 0) [[unlikely]]
+    return packet.kind == PacketKind::udp ? Verdict::drop_no_backend_udp : Verdict::drop_no_backend_syn;
+  if (row.count == 0) [[unlikely]]
+    return Verdict::drop_no_backend;
+  if (pool.flow_table) {
+    if (creates_entry(pool, packet)) {
+      burst.to_learn |= 1U << i;
+    } else if (is_strange(packet)) {
+      burst.strange |= 1U << i;
+    }
   }
   // Without a flow table every UDP packet is a decision, not a flow.
-  if (is_syn(packet) || (new_flow && pool.flow_table)) burst.new_flow |= 1U << i;
+  if (new_flow && (pool.flow_table || packet.kind == PacketKind::tcp)) burst.new_flow |= 1U << i;
   return Verdict::forward;
 }
 
@@ -74,8 +75,14 @@ Verdict choose(Burst& burst, std::size_t i) {
 
 void choose_backend(Burst& burst) {
   burst.new_flow = burst.to_learn = burst.strange = 0;
-  for (std::size_t i = 0; i < burst.size; ++i)
-    if (burst.verdict[i] == Verdict::forward) burst.verdict[i] = choose(burst, i);
+  for (std::size_t i = 0; i < burst.size; ++i) {
+    if (burst.verdict[i] != Verdict::forward) continue;
+    if (burst.tracked[i] != no_member) {
+      burst.hops[i] = hops_behind(burst.tracked[i], hops_of(*burst.row[i]));
+    } else {
+      burst.verdict[i] = choose_by_row(burst, i);
+    }
+  }
 }
 
 }  // namespace guideway::stages

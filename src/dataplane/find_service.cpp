@@ -32,12 +32,6 @@ bool is_service_address(const Snapshot& snapshot, std::span<const std::uint8_t> 
          ServiceMatch::Kind::not_ours;
 }
 
-bool is_gue_port(const Snapshot& snapshot, std::uint16_t port) {
-  for (const auto& pool : snapshot.pools)
-    if (pool->gue_port == port) return true;
-  return false;
-}
-
 // What a director wrapped has a service's packet inside; one that comes to a service address again would go
 // round for ever.
 bool is_wrapped(const Snapshot& snapshot, std::span<const std::uint8_t> ip, const Packet& packet) {
@@ -63,24 +57,18 @@ bool is_wrapped(const Snapshot& snapshot, std::span<const std::uint8_t> ip, cons
   }
 }
 
-bool is_wrapped_in_gue(const Snapshot& snapshot, const rte_mbuf& mbuf, const Packet& packet) {
-  Gathered gathered;
-  return is_wrapped(snapshot, ip_bytes(mbuf, packet, gathered), packet);
-}
-
 // TCP and UDP with a sound header.
 Verdict judge_ported(const Snapshot& snapshot, const rte_mbuf& mbuf, const Packet& packet,
-                     ServiceMatch& match) {
-  const auto* ip = rte_pktmbuf_mtod_offset(&mbuf, const std::uint8_t*, packet.ip_offset);
-  match = snapshot.lookup.find(packet.family, net::destination_address(ip, packet.family), packet.protocol,
-                               packet.destination_port);
+                     const KeyBytes& key, ServiceMatch& match) {
+  match =
+      snapshot.lookup.find(packet.family, key_destination(key, packet.family), key_door(key, packet.family));
   if (match.kind == ServiceMatch::Kind::not_ours) return Verdict::kernel;
   if (packet.kind == PacketKind::udp && packet.fragment_offset == 0 &&
-      is_gue_port(snapshot, packet.destination_port)) [[unlikely]] {
-    if (is_wrapped_in_gue(snapshot, mbuf, packet)) return Verdict::drop_loop;
+      snapshot.gue_ports[packet.destination_port]) {
+    Gathered gathered;
+    if (is_wrapped(snapshot, ip_bytes(mbuf, packet, gathered), packet)) return Verdict::drop_loop;
   }
-  if (match.kind == ServiceMatch::Kind::service) [[likely]]
-    return Verdict::forward;
+  if (match.kind == ServiceMatch::Kind::service) return Verdict::forward;
   return match.unmatched_drop ? Verdict::drop_unmatched : Verdict::kernel;
 }
 
@@ -155,19 +143,46 @@ Verdict judge_rest(const Snapshot& snapshot, Burst& burst, std::size_t i, Servic
   return match.unmatched_drop ? Verdict::drop_unmatched : Verdict::kernel;
 }
 
+// Any packet that is to be forwarded so far.
+[[gnu::noinline]] void judge(const Snapshot& snapshot, Burst& burst, std::size_t i) {
+  const Packet& packet = burst.parsed[i];
+  const bool ported = packet.kind == PacketKind::tcp || packet.kind == PacketKind::udp;
+  ServiceMatch match;
+  burst.verdict[i] = ported ? judge_ported(snapshot, *burst.packets[i], packet, burst.key[i], match)
+                            : judge_rest(snapshot, burst, i, match);
+  if (match.kind == ServiceMatch::Kind::not_ours) return;
+  burst.service[i] = &snapshot.services[match.service];
+  burst.pool[i] = burst.service[i]->pool;
+}
+
+// The service where one look-up decides, which is so for nearly every packet; else nullptr.
+[[gnu::always_inline]] inline const SnapshotService* find_plain(const Snapshot& snapshot,
+                                                                const Packet& packet, const KeyBytes& key) {
+  const bool plain = packet.kind == PacketKind::tcp ||
+                     (packet.kind == PacketKind::udp && !snapshot.gue_ports[packet.destination_port]);
+  if (!plain) [[unlikely]]
+    return nullptr;
+  const ServiceMatch* match = snapshot.lookup.find_exact(packet.family, key_destination(key, packet.family),
+                                                         key_door(key, packet.family));
+  return match == nullptr ? nullptr : &snapshot.services[match->service];
+}
+
 }  // namespace
 
 void find_service(const Snapshot& snapshot, Burst& burst) {
   for (std::size_t i = 0; i < burst.size; ++i) {
-    if (burst.verdict[i] != Verdict::forward) continue;
-    const Packet& packet = burst.parsed[i];
-    const bool ported = packet.kind == PacketKind::tcp || packet.kind == PacketKind::udp;
-    ServiceMatch match;
-    burst.verdict[i] = ported ? judge_ported(snapshot, *burst.packets[i], packet, match)
-                              : judge_rest(snapshot, burst, i, match);
-    if (match.kind == ServiceMatch::Kind::not_ours) continue;
-    burst.service[i] = &snapshot.services[match.service];
-    burst.pool[i] = burst.service[i]->pool;
+    const bool undecided = burst.verdict[i] == Verdict::forward;
+    if (undecided) [[likely]] {
+      const SnapshotService* service = find_plain(snapshot, burst.parsed[i], burst.key[i]);
+      if (service != nullptr) [[likely]] {
+        burst.service[i] = service;
+        burst.pool[i] = service->pool;
+        continue;
+      }
+    }
+    burst.service[i] = nullptr;
+    burst.pool[i] = nullptr;
+    if (undecided) judge(snapshot, burst, i);
   }
 }
 

@@ -1,4 +1,5 @@
 #define XXH_INLINE_ALL
+#include <rte_prefetch.h>
 #include <xxhash.h>
 
 #include "dataplane/stages.h"
@@ -8,54 +9,80 @@ namespace guideway::stages {
 namespace {
 
 // The sizes are constants where XXH3 is inlined, so that only its branch for them remains.
-std::uint64_t hash_key(const KeyBytes& key, Family family, std::uint64_t seed) {
-  return family == Family::ipv4 ? XXH3_64bits_withSeed(key.bytes.data(), 13, seed)
-                                : XXH3_64bits_withSeed(key.bytes.data(), 37, seed);
+template <Family family>
+constexpr std::size_t key_size = family == Family::ipv4 ? 13 : 37;
+
+template <Family family>
+std::uint64_t hash_key(const KeyBytes& key, std::uint64_t seed) {
+  return XXH3_64bits_withSeed(key.bytes.data(), key_size<family>, seed);
 }
 
-std::uint64_t hash_client(KeyBytes key, Family family, std::uint64_t seed) {
+template <Family family>
+std::uint64_t hash_client(KeyBytes key, std::uint64_t seed) {
+  // The source port lies behind the addresses.
   net::store<std::uint16_t>(key.bytes.data() + (family == Family::ipv4 ? 8 : 32), 0);
-  return hash_key(key, family, seed);
+  return hash_key<family>(key, seed);
 }
 
-// hash % count, for any hash: a division costs more than all else that is done here, so a pool's reciprocal serves for
-// as many packets in a row as are the pool's.
-class RowIndex {
+// What a pool gives to its packets, at hand for as many in a row as are the pool's.
+class PoolRows {
  public:
-  void set(std::uint64_t count) {
-    count_ = count;
-    reciprocal_ = ~std::uint64_t{0} / count;
-  }
-  [[nodiscard]] std::uint64_t of(std::uint64_t hash) const {
+  explicit PoolRows(const SnapshotPool& pool)
+      : rows_(pool.rows.data()),
+        count_(pool.rows.size()),
+        reciprocal_(~std::uint64_t{0} / count_),
+        seed_(pool.seed),
+        by_client_(pool.affinity == Affinity::client),
+        tracked_(pool.flow_table) {}
+
+  [[nodiscard]] std::uint64_t seed() const { return seed_; }
+  [[nodiscard]] bool by_client() const { return by_client_; }
+  [[nodiscard]] bool tracked() const { return tracked_; }
+  // Row hash % count, for any hash: a division costs more than all else that is done here.
+  [[nodiscard]] const Row* of(std::uint64_t hash) const {
     // The quotient comes out right or one too small: the reciprocal is less than 1 below 2^64 / count.
     const auto quotient = static_cast<std::uint64_t>(static_cast<Wide>(hash) * reciprocal_ >> 64);
     const std::uint64_t rest = hash - quotient * count_;
-    return rest < count_ ? rest : rest - count_;
+    return rows_ + (rest < count_ ? rest : rest - count_);
   }
 
  private:
   __extension__ using Wide = unsigned __int128;
-  std::uint64_t count_ = 0, reciprocal_ = 0;
+  const Row* rows_;
+  std::uint64_t count_, reciprocal_, seed_;
+  bool by_client_, tracked_;
 };
+
+// The packets from `first` on that are of the same pool and family; answers where that ends. What the next stages read
+// of them is on its way from memory then.
+template <Family family>
+std::size_t hash_run(const FlowTable& flows, Burst& burst, std::size_t first) {
+  const SnapshotPool* pool = burst.pool[first];
+  const PoolRows rows(*pool);
+  std::size_t i = first;
+  for (; i < burst.size; ++i) {
+    if (burst.verdict[i] != Verdict::forward) continue;
+    if (burst.pool[i] != pool || burst.parsed[i].family != family) break;
+    const std::uint64_t hash = hash_key<family>(burst.key[i], rows.seed());
+    burst.hash[i] = hash;
+    burst.row[i] = rows.of(rows.by_client() ? hash_client<family>(burst.key[i], rows.seed()) : hash);
+    rte_prefetch0(burst.row[i]);
+    if (rows.tracked()) flows.prefetch(hash);
+  }
+  return i;
+}
 
 }  // namespace
 
-void hash_flows(Burst& burst) {
-  const SnapshotPool* last = nullptr;
-  RowIndex row_index;
-  for (std::size_t i = 0; i < burst.size; ++i) {
-    if (burst.verdict[i] != Verdict::forward) continue;
-    const SnapshotPool& pool = *burst.pool[i];
-    if (&pool != last) {
-      last = &pool;
-      row_index.set(pool.rows.size());
+void hash_flows(const PipelineParts& parts, Burst& burst) {
+  const FlowTable& flows = parts.flows.table;
+  for (std::size_t i = 0; i < burst.size;) {
+    if (burst.verdict[i] != Verdict::forward) {
+      ++i;
+      continue;
     }
-    const Family family = burst.parsed[i].family;
-    const std::uint64_t hash = hash_key(burst.key[i], family, pool.seed);
-    const std::uint64_t row_hash =
-        pool.affinity == Affinity::flow ? hash : hash_client(burst.key[i], family, pool.seed);
-    burst.hash[i] = hash;
-    burst.row[i] = &pool.rows[row_index.of(row_hash)];
+    i = burst.parsed[i].family == Family::ipv4 ? hash_run<Family::ipv4>(flows, burst, i)
+                                               : hash_run<Family::ipv6>(flows, burst, i);
   }
 }
 

@@ -37,6 +37,17 @@ inline void write_key(KeyBytes& key, Family family, const std::uint8_t* source,
   }
 }
 
+// Where the destination address lies.
+[[nodiscard]] inline const std::uint8_t* key_destination(const KeyBytes& key, Family family) {
+  return key.bytes.data() + (family == Family::ipv4 ? 4 : 16);
+}
+
+// Destination port and protocol, as ServiceTable::door_of puts them together.
+[[nodiscard]] inline std::uint32_t key_door(const KeyBytes& key, Family family) {
+  return static_cast<std::uint32_t>(
+      net::load<std::uint64_t>(key.bytes.data() + (family == Family::ipv4 ? 8 : 32)) >> 16);
+}
+
 [[nodiscard]] inline std::uint8_t key_protocol(const KeyBytes& key, Family family) {
   return key.bytes[family == Family::ipv4 ? 12 : 36];
 }

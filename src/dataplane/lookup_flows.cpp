@@ -1,5 +1,3 @@
-#include <rte_prefetch.h>
-
 #include "dataplane/flow_class.h"
 #include "dataplane/key_bytes.h"
 #include "dataplane/stages.h"
@@ -61,11 +59,6 @@ MemberIndex lookup_fragment(const PipelineParts& parts, const Snapshot& snapshot
 }  // namespace
 
 void lookup_flows(const PipelineParts& parts, const Snapshot& snapshot, std::uint32_t now_ms, Burst& burst) {
-  for (std::size_t i = 0; i < burst.size; ++i) {
-    if (burst.verdict[i] != Verdict::forward) continue;
-    rte_prefetch0(burst.row[i]);
-    if (burst.pool[i]->flow_table) parts.flows.table.prefetch(burst.hash[i]);
-  }
   for (std::size_t i = 0; i < burst.size; ++i) {
     if (burst.verdict[i] != Verdict::forward) continue;
     burst.tracked[i] = no_member;

@@ -20,16 +20,10 @@ namespace guideway {
 
 inline constexpr std::size_t outbox_max = 256;
 
-// Stands for the verdict of a frame that is not the first one made from its packet, and lies right behind that one, so
-// that each packet in is counted once.
-inline constexpr Verdict further_piece = Verdict::count_;
-
 struct Outbox {
   std::uint16_t size = 0;
-  std::array<rte_mbuf*, outbox_max> frames;        // first, as rte_eth_tx_burst takes it
-  std::array<std::uint32_t, outbox_max> bytes_in;  // of the frame that came in
-  std::array<Verdict, outbox_max> verdict;         // forward, kernel, answer or further_piece
-  std::array<std::uint8_t, outbox_max> origin;     // place in the burst
+  std::array<rte_mbuf*, outbox_max> frames;     // first, as rte_eth_tx_burst takes it
+  std::array<std::uint8_t, outbox_max> origin;  // place in the burst; those of one packet lie side by side
 };
 
 struct Outputs {

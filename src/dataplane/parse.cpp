@@ -127,9 +127,6 @@ void parse(const PipelineParts& parts, Burst& burst) {
   const PlainFrames plain_frames(port);
   burst.quoted = burst.fragments = 0;
   burst.verdict.fill(Verdict::forward);
-  burst.service.fill(nullptr);
-  burst.pool.fill(nullptr);
-  burst.hops.fill({});
   for (std::size_t i = 0; i < burst.size; ++i) rte_prefetch0(rte_pktmbuf_mtod(burst.packets[i], void*));
   for (std::size_t i = 0; i < burst.size; ++i) {
     rte_mbuf*& mbuf = burst.packets[i];

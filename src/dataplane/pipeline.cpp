@@ -11,9 +11,9 @@ class ForwardedCounts {
  public:
   ForwardedCounts(WorkerCounters& counters, const Burst& burst) : counters_(counters), burst_(burst) {}
 
-  void add(std::size_t i, std::uint64_t frame_bytes) {
+  void add(std::size_t i) {
     ++packets_;
-    frame_bytes_ += frame_bytes;
+    frame_bytes_ += burst_.bytes[i];
     const std::size_t bytes = burst_.parsed[i].ip_length;
     BackendCounters& backend = counters_.backend(burst_.pool[i]->backends[burst_.hops[i].slot[0]].id);
     backend.packets.add(1);
@@ -25,7 +25,8 @@ class ForwardedCounts {
     }
     ++service_packets_;
     service_bytes_ += bytes;
-    if ((burst_.new_flow >> i & 1) == 0) return;
+    if ((burst_.new_flow >> i & 1) == 0) [[likely]]
+      return;
     backend.new_flows.add(1);
     ++service_new_flows_;
   }
@@ -57,7 +58,7 @@ void Pipeline::run(Burst& burst, const Snapshot& snapshot, std::uint32_t now_ms,
   stages::parse(parts_, burst);
   stages::follow_fragments(parts_, snapshot, now_ms, burst);
   stages::find_service(snapshot, burst);
-  stages::hash_flows(burst);
+  stages::hash_flows(parts_, burst);
   stages::lookup_flows(parts_, snapshot, now_ms, burst);
   stages::choose_backend(burst);
   stages::lead_fragments(parts_, burst);
@@ -85,21 +86,22 @@ bool Pipeline::readmit(Burst& burst, std::uint32_t now_ms) {
 }
 
 void Pipeline::sent(Outbox& box, std::uint16_t sent, Verdict otherwise) {
-  VerdictCounters& counters = parts_.counters.verdicts;
   ForwardedCounts forwarded(parts_.counters, *burst_);
-  for (std::size_t first = 0, end = 0; first < box.size; first = end) {
+  const std::size_t size = box.size;
+  for (std::size_t first = 0, end = 0; first < size; first = end) {
+    const std::size_t i = box.origin[first];
     do ++end;
-    while (end < box.size && box.verdict[end] == further_piece);
+    while (end < size && box.origin[end] == i);
     // A packet in pieces is lost with any of them: nobody puts it together again.
-    const Verdict verdict = end <= sent ? box.verdict[first] : otherwise;
+    const Verdict verdict = end <= sent ? burst_->verdict[i] : otherwise;
     if (verdict == Verdict::forward) [[likely]] {
-      forwarded.add(box.origin[first], box.bytes_in[first]);
+      forwarded.add(i);
     } else {
-      counters.count(verdict, box.bytes_in[first]);
+      parts_.counters.verdicts.count(verdict, burst_->bytes[i]);
     }
   }
   forwarded.flush();
-  for (std::size_t i = sent; i < box.size; ++i) rte_pktmbuf_free(box.frames[i]);
+  for (std::size_t i = sent; i < size; ++i) rte_pktmbuf_free(box.frames[i]);
   box.size = 0;
 }
 

@@ -130,16 +130,14 @@ void ServiceTable::index_exact() {
         match.kind = ServiceMatch::Kind::service;
         match.service = segment.service;
         for (std::uint32_t port = segment.first; port <= segment.last; ++port) {
+          const std::uint32_t door = door_of(ports.protocol, static_cast<std::uint16_t>(port));
           if (ipv4) {
             const auto address = __builtin_bswap32(static_cast<std::uint32_t>(prefix.key.low));
-            slots_ipv4.push_back({exact_ipv4_key(reinterpret_cast<const std::uint8_t*>(&address),
-                                                 ports.protocol, static_cast<std::uint16_t>(port)),
-                                  match});
-            continue;
+            slots_ipv4.push_back({std::uint64_t{door} << 32 | address, match});
+          } else {
+            slots.push_back(
+                {{__builtin_bswap64(prefix.key.high), __builtin_bswap64(prefix.key.low), door}, match});
           }
-          Key key = prefix.key;
-          key.tail = (key.tail & 0xff000000U) | std::uint32_t{ports.protocol} << 16 | port;
-          slots.push_back({key, match});
         }
       }
     }
@@ -165,8 +163,10 @@ const ServiceTable::Prefix* ServiceTable::find_prefix(const Key& key) const {
   }
 }
 
-ServiceMatch ServiceTable::find_by_prefix(Family family, const std::uint8_t* address, std::uint8_t protocol,
-                                          std::uint16_t port) const {
+ServiceMatch ServiceTable::find_by_prefix(Family family, const std::uint8_t* address,
+                                          std::uint32_t door) const {
+  const auto protocol = static_cast<std::uint8_t>(door >> 16);
+  const auto port = __builtin_bswap16(static_cast<std::uint16_t>(door));
   const Key key = address_key(family, address);
   ServiceMatch match;
   for (const std::uint8_t length : lengths(family)) {

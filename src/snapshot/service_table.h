@@ -50,32 +50,49 @@ class ServiceTable {
   // unmatched and ping of an address are those of the first rule of its longest prefix.
   [[nodiscard]] static ServiceTable build(std::span<const ServiceRule> rules);
 
-  // worker: `address` are 4 or 16 bytes in network order, `port` in host order.
-  [[nodiscard, gnu::always_inline]] ServiceMatch find(Family family, const std::uint8_t* address,
-                                                      std::uint8_t protocol, std::uint16_t port) const {
+  // worker: the match where a rule for just this address and port decides, which is what nearly every packet has;
+  // nullptr says that find has to be asked. `address` are 4 or 16 bytes in network order; `door` is what door_of makes
+  // of protocol and port, and what stands at the end of a flow key.
+  [[nodiscard, gnu::always_inline]] const ServiceMatch* find_exact(Family family, const std::uint8_t* address,
+                                                                   std::uint32_t door) const {
     if (family == Family::ipv4) {
-      const std::uint64_t key = exact_ipv4_key(address, protocol, port);
+      const std::uint64_t key = exact_ipv4_key(address, door);
       for (std::size_t at = hash_ipv4(key) & exact_ipv4_mask_;; at = (at + 1) & exact_ipv4_mask_) {
         const SlotIpv4& slot = exact_ipv4_[at];
         if (slot.key == key) [[likely]]
-          return slot.match;
-        if (slot.key == 0) return find_by_prefix(family, address, protocol, port);
+          return &slot.match;
+        if (slot.key == 0) return nullptr;
       }
     }
-    const Key key = exact_key(family, address, protocol, port);
+    const Key key = exact_ipv6_key(address, door);
     for (std::size_t at = hash(key) & exact_mask_;; at = (at + 1) & exact_mask_) {
       const Slot& slot = exact_[at];
       if (slot.key == key) [[likely]]
-        return slot.match;
-      if (slot.key.tail == 0) return find_by_prefix(family, address, protocol, port);
+        return &slot.match;
+      if (slot.key.tail == 0) return nullptr;
     }
+  }
+  // any thread: the service of any packet.
+  [[nodiscard]] ServiceMatch find(Family family, const std::uint8_t* address, std::uint32_t door) const {
+    const ServiceMatch* exact = find_exact(family, address, door);
+    return exact != nullptr ? *exact : find_by_prefix(family, address, door);
+  }
+  // Port in host order.
+  [[nodiscard]] ServiceMatch find(Family family, const std::uint8_t* address, std::uint8_t protocol,
+                                  std::uint16_t port) const {
+    return find(family, address, door_of(protocol, port));
+  }
+  // The port as on the wire in the low half, the protocol above it. A rule's protocol is not 0, nor is its door.
+  [[nodiscard]] static constexpr std::uint32_t door_of(std::uint8_t protocol, std::uint16_t port) {
+    return std::uint32_t{protocol} << 16 | __builtin_bswap16(port);
   }
   // Whether the address belongs to any service, and how it answers pings (for ICMP, ARP and the kernel):
   // no_such_port or not_ours.
   [[nodiscard]] ServiceMatch find_address(Family family, const std::uint8_t* address) const;
 
  private:
-  // Address (IPv4 in the low half), then protocol, port and family; tail 0 is an empty slot.
+  // Of a prefix: the address (IPv4 in the low half), then its length and the family. Of an exact rule: the address as it
+  // lies in memory, then the door. Tail 0 is an empty slot.
   struct Key {
     std::uint64_t high = 0, low = 0;
     std::uint32_t tail = 0;
@@ -86,7 +103,7 @@ class ServiceTable {
     ServiceMatch match;
   };
   static_assert(sizeof(Slot) == 32, "two to a cache line");
-  // IPv4's have a key that is compared at once: address as it lies there, port, protocol; 0 is an empty slot.
+  // IPv4's have a key that is compared at once: the address as it lies in memory, then the door; 0 is an empty slot.
   struct SlotIpv4 {
     std::uint64_t key = 0;
     ServiceMatch match;
@@ -128,18 +145,18 @@ class ServiceTable {
     }
     return key;
   }
-  static std::uint64_t exact_ipv4_key(const std::uint8_t* address, std::uint8_t protocol,
-                                      std::uint16_t port) {
+  static std::uint64_t exact_ipv4_key(const std::uint8_t* address, std::uint32_t door) {
     std::uint32_t bytes = 0;
     std::memcpy(&bytes, address, 4);
-    return std::uint64_t{protocol} << 48 | std::uint64_t{port} << 32 | bytes;
+    return std::uint64_t{door} << 32 | bytes;
   }
   // Fibonacci hashing: the product's high half spreads keys that differ by a step, as a site's addresses do.
   static std::size_t hash_ipv4(std::uint64_t key) { return key * 0x9e3779b97f4a7c15 >> 32; }
-  static Key exact_key(Family family, const std::uint8_t* address, std::uint8_t protocol,
-                       std::uint16_t port) {
-    Key key = address_key(family, address);
-    key.tail |= std::uint32_t{protocol} << 16 | port;
+  static Key exact_ipv6_key(const std::uint8_t* address, std::uint32_t door) {
+    Key key;
+    std::memcpy(&key.high, address, 8);
+    std::memcpy(&key.low, address + 8, 8);
+    key.tail = door;
     return key;
   }
   static std::size_t hash(const Key& key) {
@@ -152,8 +169,8 @@ class ServiceTable {
   static Key masked(Key key, Family family, std::uint8_t length);
 
   [[nodiscard]] const Prefix* find_prefix(const Key& key) const;
-  [[nodiscard]] ServiceMatch find_by_prefix(Family family, const std::uint8_t* address, std::uint8_t protocol,
-                                            std::uint16_t port) const;
+  [[nodiscard]] ServiceMatch find_by_prefix(Family family, const std::uint8_t* address,
+                                            std::uint32_t door) const;
   void index_prefixes();
   void index_exact();
   [[nodiscard]] std::span<const std::uint8_t> lengths(Family family) const {

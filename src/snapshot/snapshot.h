@@ -5,9 +5,11 @@
 // Not:  next hops' MACs (next_hops.h), counters (counters.h), names beyond what messages need.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "guideway/address.h"
@@ -65,10 +67,10 @@ struct SnapshotPool {
 enum class Ping : std::uint8_t { answer, forward, kernel };
 enum class Unmatched : std::uint8_t { kernel, drop };
 
+// Without its name, so that the workers touch a quarter of a cache line.
 struct SnapshotService {
-  std::string name;
-  ServiceId id{};
   const SnapshotPool* pool = nullptr;  // owned by Snapshot::pools
+  ServiceId id{};
 };
 
 // Where a backend id stands now; an id that no pool holds has pool == nullptr.
@@ -80,9 +82,21 @@ struct BackendPlace {
 struct Snapshot {
   Epoch epoch{};
   std::vector<std::shared_ptr<const SnapshotPool>> pools;
+  std::bitset<0x10000> gue_ports;  // of all pools
   std::vector<SnapshotService> services;
-  ServiceTable lookup;                 // packet's destination -> index into services
-  std::vector<BackendPlace> backends;  // by BackendId; ids beyond the end are gone
+  std::vector<std::string> service_names;  // [services]
+  ServiceTable lookup;                     // packet's destination -> index into services
+  std::vector<BackendPlace> backends;      // by BackendId; ids beyond the end are gone
+
+  // control, before it is published
+  void add_pool(std::shared_ptr<const SnapshotPool> pool) {
+    gue_ports.set(pool->gue_port);
+    pools.push_back(std::move(pool));
+  }
+  void add_service(std::string name, ServiceId id, const SnapshotPool& pool) {
+    services.push_back({&pool, id});
+    service_names.push_back(std::move(name));
+  }
 };
 
 }  // namespace guideway

@@ -225,14 +225,13 @@ Result<std::shared_ptr<const Snapshot>> SnapshotBuilder::Impl::build(const SiteV
   out->epoch = version.epoch;
   out->backends.resize(backend_ids.end());
   for (const Pool& pool : version.site.pools) {
-    const auto& shared = out->pools.emplace_back(pools.at(pool.name).built);
+    const auto& shared = pools.at(pool.name).built;
+    out->add_pool(shared);
     for (std::size_t slot = 0; slot < shared->backends.size(); ++slot)
       out->backends[to_index(shared->backends[slot].id)] = {shared.get(), static_cast<MemberIndex>(slot)};
   }
   for (const Service& service : version.site.services)
-    out->services.push_back({.name = service.name,
-                             .id = *service_ids.find(service.name),
-                             .pool = pools.at(service.pool).built.get()});
+    out->add_service(service.name, *service_ids.find(service.name), *pools.at(service.pool).built);
   out->lookup = service_table(version.site);
   return out;
 }

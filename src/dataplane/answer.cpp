@@ -26,26 +26,26 @@ Asker asker_of(const rte_mbuf& mbuf, const Packet& packet) {
 }
 
 // Ethernet and IP headers of an answer of `length` ICMP bytes; where these begin.
-std::uint8_t* write_headers(std::uint8_t* frame, const PortView& port, const Asker& asker, Family family,
+std::uint8_t* write_headers(std::uint8_t* frame, const Link& link, const Asker& asker, Family family,
                             std::size_t length) {
-  write_ethernet(frame, mac_word(asker.mac), port, net::ethertype_of(family));
-  std::uint8_t* ip = frame + link_size(port);
+  write_ethernet(frame, mac_word(asker.mac), link, net::ethertype_of(family));
+  std::uint8_t* ip = frame + link.size;
   net::write_icmp_ip(ip, family, asker.asked.data(), asker.source.data(), length);
   return ip + net::icmp_ip_size(family);
 }
 
 Verdict answer_echo(const PipelineParts& parts, Burst& burst, std::size_t i) {
   const Packet& packet = burst.parsed[i];
-  const PortView& port = parts.ports.ports[burst.port];
+  const Link link(parts.ports.ports[burst.port]);
   const Asker asker = asker_of(*burst.packets[i], packet);
   // The ICMP message alone: IP options and extension headers stay behind.
   Packet message = packet;
   message.ip_offset = static_cast<std::uint16_t>(packet.ip_offset + packet.l4_offset);
   message.ip_length = static_cast<std::uint16_t>(packet.l4_length());
   std::uint8_t* frame =
-      reframe(burst.packets[i], message, link_size(port) + net::icmp_ip_size(packet.family), parts.mbufs);
+      reframe(burst.packets[i], message, link.size + net::icmp_ip_size(packet.family), parts.mbufs);
   if (frame == nullptr) return Verdict::drop_no_buffer;
-  std::uint8_t* icmp = write_headers(frame, port, asker, packet.family, message.ip_length);
+  std::uint8_t* icmp = write_headers(frame, link, asker, packet.family, message.ip_length);
   // RFC 1624: only the word of type and code changes; a checksum that was wrong stays wrong.
   const auto before = net::load<std::uint16_t>(icmp);
   icmp[0] = packet.family == Family::ipv4 ? net::icmp_echo_reply : net::icmpv6_echo_reply;
@@ -61,7 +61,7 @@ Verdict answer_echo(const PipelineParts& parts, Burst& burst, std::size_t i) {
 
 Verdict answer_too_big(const PipelineParts& parts, Burst& burst, std::size_t i) {
   const Packet& packet = burst.parsed[i];
-  const PortView& port = parts.ports.ports[burst.port];
+  const Link link(parts.ports.ports[burst.port]);
   const Family family = packet.family;
   const Asker asker = asker_of(*burst.packets[i], packet);
   const std::size_t ip_size = net::icmp_ip_size(family);
@@ -69,11 +69,10 @@ Verdict answer_too_big(const PipelineParts& parts, Burst& burst, std::size_t i) 
   Packet quote = packet;
   quote.ip_length = static_cast<std::uint16_t>(
       std::min<std::size_t>(packet.ip_length, size_max - ip_size - net::icmp_size));
-  std::uint8_t* frame =
-      reframe(burst.packets[i], quote, link_size(port) + ip_size + net::icmp_size, parts.mbufs);
+  std::uint8_t* frame = reframe(burst.packets[i], quote, link.size + ip_size + net::icmp_size, parts.mbufs);
   if (frame == nullptr) return Verdict::drop_no_buffer;
   const std::size_t length = net::icmp_size + quote.ip_length;
-  std::uint8_t* icmp = write_headers(frame, port, asker, family, length);
+  std::uint8_t* icmp = write_headers(frame, link, asker, family, length);
   const std::uint16_t mtu = burst.answer_mtu[i];
   if (family == Family::ipv4) {
     net::store_be32(icmp, std::uint32_t{net::icmp_unreachable} << 24 |

@@ -9,77 +9,89 @@
 namespace guideway::stages {
 namespace {
 
-// How a packet gets to its first hop.
-struct Way {
-  std::uint64_t next_hop;  // as NextHops packs it
-  std::size_t outer_size;
-  std::size_t room;  // for the inner packet, behind the outer headers
-  std::uint8_t egress;
+// A port as frames leave by it, at hand for as many packets in a row as do.
+struct Egress {
+  static constexpr std::uint64_t none = ~std::uint64_t{0};
+  std::uint64_t way = none;  // way_of the next hops that are reached so
+  std::uint8_t port = 0;
+  std::size_t mtu = 0;
+  Link link;
 };
 
+// What a next hop says beside the MAC: never Egress::none.
+[[nodiscard]] constexpr std::uint64_t way_of(std::uint64_t next_hop) { return next_hop >> 48; }
+
 // `forward`, else the reason why there is no way.
-template <Encapsulation encapsulation, Family outer>
-[[gnu::always_inline]] inline Verdict find_way(const PipelineParts& parts, const SnapshotPool& pool,
-                                               const HopList& hops, Way& way) {
-  const std::uint64_t next_hop = parts.next_hops.word(pool.backends[hops.slot[0]].next_hop);
+[[gnu::noinline]] Verdict open(const PortTable& ports, std::uint64_t next_hop, bool unwrapped,
+                               Egress& egress) {
   const NextHop::State state = NextHops::state_of(next_hop);
-  const std::uint8_t egress = NextHops::port_of(next_hop);
-  if (state != NextHop::State::resolved || egress >= parts.ports.size) [[unlikely]]
+  const std::uint8_t number = NextHops::port_of(next_hop);
+  if (state != NextHop::State::resolved || number >= ports.size)
     return state == NextHop::State::port_down ? Verdict::drop_port_down : Verdict::drop_next_hop_unresolved;
   // A router would send an unwrapped packet back to where its service address is announced.
-  if (encapsulation == Encapsulation::l2 && NextHops::behind_router(next_hop))
-    return Verdict::drop_next_hop_unresolved;
-  const PortView& port = parts.ports.ports[egress];
-  if (!port.link_up.load(std::memory_order_relaxed)) [[unlikely]]
-    return Verdict::drop_port_down;
-  const std::size_t mtu = port.mtu.load(std::memory_order_relaxed);
-  way.next_hop = next_hop;
-  way.egress = egress;
-  way.outer_size = net::wrapping_size(encapsulation, outer, hops.count);
-  way.room = mtu > way.outer_size ? mtu - way.outer_size : 0;
+  if (unwrapped && NextHops::behind_router(next_hop)) return Verdict::drop_next_hop_unresolved;
+  const PortView& port = ports.ports[number];
+  if (!port.link_up.load(std::memory_order_relaxed)) return Verdict::drop_port_down;
+  egress = {way_of(next_hop), number, port.mtu.load(std::memory_order_relaxed), Link(port)};
   return Verdict::forward;
 }
 
-// The source address; `spread` holds it where it depends on the flow.
-[[gnu::always_inline]] inline const std::uint8_t* source_of(const SnapshotPool& pool, std::uint64_t hash,
-                                                            std::array<std::uint8_t, 4>& spread) {
-  if (pool.outer_source_spread == 0) [[likely]]
-    return pool.outer_source.bytes.data();
-  const auto bits = static_cast<std::uint32_t>(hash >> 32) & pool.outer_source_spread;
-  net::store_be32(spread.data(), net::load_be32(pool.outer_source.bytes.data()) | bits);
-  return spread.data();
-}
+// What a pool gives to all its frames, out of reach of what is written into them.
+template <Encapsulation encapsulation, Family outer>
+struct PoolOuter {
+  explicit PoolOuter(const SnapshotPool& pool)
+      : backends(pool.backends.data()),
+        spread(encapsulation == Encapsulation::gue ? 0 : pool.outer_source_spread),
+        tos_mask(pool.copy_tos ? 0xff : 0),
+        port(pool.gue_port),
+        udp_checksum(encapsulation == Encapsulation::gue && pool.udp_checksum) {
+    std::memcpy(source.data(), pool.outer_source.bytes.data(), source.size());
+  }
 
-// Everything in front of the inner packet of `length` bytes, for packet i. Inline, so that what it puts together stays
-// in registers.
+  [[nodiscard, gnu::always_inline]] const std::uint8_t* address(MemberIndex slot) const {
+    return backends[slot].address.bytes.data();
+  }
+
+  const SnapshotBackend* backends;
+  std::array<std::uint8_t, outer == Family::ipv4 ? 4 : 16> source;
+  std::uint32_t spread;  // IPv4: the bits of the source that the flow decides, host order
+  std::uint8_t tos_mask;
+  std::uint16_t port;
+  bool udp_checksum;
+};
+
+// Everything in front of the inner packet of `length` bytes, for packet i.
 template <Encapsulation encapsulation, Family outer_family>
 [[gnu::always_inline]] inline void write_frame(std::uint8_t* to, const Burst& burst, std::size_t i,
-                                               const PortView& port, const Way& way, std::size_t length) {
-  const SnapshotPool& pool = *burst.pool[i];
-  const SnapshotBackend* backends = pool.backends.data();
+                                               const PoolOuter<encapsulation, outer_family>& pool,
+                                               const Link& link, std::uint64_t next_hop, std::size_t length) {
   const HopList hops = burst.hops[i];
   const Packet& packet = burst.parsed[i];
-  std::array<std::uint8_t, 4> spread;
+  const std::uint64_t hash = burst.hash[i];
+  auto source = pool.source;
+  if (outer_family == Family::ipv4 && pool.spread != 0) {
+    const auto bits = static_cast<std::uint32_t>(hash >> 32) & pool.spread;
+    net::store(source.data(), net::load<std::uint32_t>(source.data()) | net::swap32(bits));
+  }
   net::Wrapping wrapping;
   wrapping.encapsulation = encapsulation;
   net::GueOuter& outer = wrapping.outer;
   outer.ip = {.family = outer_family,
-              .source = encapsulation == Encapsulation::gue ? pool.outer_source.bytes.data()
-                                                            : source_of(pool, burst.hash[i], spread),
-              .destination = backends[hops.slot[0]].address.bytes.data(),
-              .tos = pool.copy_tos ? packet.tos : std::uint8_t{0},
-              .flow_hash = burst.hash[i]};
+              .source = source.data(),
+              .destination = pool.address(hops.slot[0]),
+              .tos = static_cast<std::uint8_t>(packet.tos & pool.tos_mask),
+              .flow_hash = hash};
   if (names_further_hops(encapsulation)) {
     // Where there is no further hop, nothing is read there.
-    outer.further = {backends[hops.count > 1 ? hops.slot[1] : 0].address.bytes.data(),
-                     backends[hops.count > 2 ? hops.slot[2] : 0].address.bytes.data()};
+    outer.further = {pool.address(hops.count > 1 ? hops.slot[1] : 0),
+                     pool.address(hops.count > 2 ? hops.slot[2] : 0)};
     outer.further_count = hops.count - std::size_t{1};
-    outer.port = pool.gue_port;
+    outer.port = pool.port;
   }
   outer.inner_family = packet.family;
   outer.inner_length = length;
-  write_ethernet(to, way.next_hop, port, net::wrapping_ethertype(wrapping));
-  net::write_wrapping(to + link_size(port), wrapping);
+  write_ethernet(to, next_hop, link, net::wrapping_ethertype(wrapping));
+  net::write_wrapping(to + link.size, wrapping);
 }
 
 // RFC 768 and 8200: over the addresses, protocol and length, the UDP header, and all that follows. The frame stands
@@ -116,24 +128,25 @@ template <Encapsulation encapsulation, Family outer_family>
 // Each piece of the inner packet becomes a frame of its own, with the same hops.
 template <Encapsulation encapsulation, Family outer>
 [[gnu::noinline]] Verdict wrap_in_pieces(const PipelineParts& parts, Burst& burst, std::size_t i,
-                                         const PortView& port, const Way& way) {
+                                         const Egress& egress, std::uint64_t next_hop, std::size_t room) {
   if (burst.pool[i]->too_big == TooBig::drop) return Verdict::drop_too_big;
   Pieces pieces;
-  if (const Verdict verdict = split(*burst.packets[i], burst.parsed[i], way.room, parts.mbufs, pieces);
+  if (const Verdict verdict = split(*burst.packets[i], burst.parsed[i], room, parts.mbufs, pieces);
       verdict != Verdict::forward)
     return verdict;
   if (!burst.has_room_for(pieces.count - std::size_t{1})) {
     pieces.free();
     return Verdict::drop_too_big;
   }
-  const auto headers = static_cast<std::uint16_t>(link_size(port) + way.outer_size);
+  const PoolOuter<encapsulation, outer> pool(*burst.pool[i]);
+  const auto headers = static_cast<std::uint16_t>(
+      egress.link.size + net::wrapping_size(encapsulation, outer, burst.hops[i].count));
   for (std::size_t p = 0; p < pieces.count; ++p) {
     rte_mbuf& piece = *pieces.mbufs[p];
     const std::size_t length = piece.pkt_len;
     auto* frame = reinterpret_cast<std::uint8_t*>(rte_pktmbuf_prepend(&piece, headers));
-    write_frame<encapsulation, outer>(frame, burst, i, port, way, length);
-    if (encapsulation == Encapsulation::gue && burst.pool[i]->udp_checksum)
-      write_udp_checksum(piece, link_size(port), outer);
+    write_frame(frame, burst, i, pool, egress.link, next_hop, length);
+    if (pool.udp_checksum) write_udp_checksum(piece, egress.link.size, outer);
   }
   rte_pktmbuf_free(burst.packets[i]);
   burst.packets[i] = pieces.mbufs[0];
@@ -146,31 +159,37 @@ template <Encapsulation encapsulation, Family outer>
 template <Encapsulation encapsulation, Family outer>
 std::size_t wrap_run(const PipelineParts& parts, TokenBucket& errors, std::uint32_t now_ms, Burst& burst,
                      std::size_t first) {
-  const SnapshotPool& pool = *burst.pool[first];
-  const PortTable& ports = parts.ports;
+  const SnapshotPool* of = burst.pool[first];
+  const PoolOuter<encapsulation, outer> pool(*of);
+  Egress egress;
   const auto wrap = [&](std::size_t i) {
-    Way way;
-    if (const Verdict verdict = find_way<encapsulation, outer>(parts, pool, burst.hops[i], way);
-        verdict != Verdict::forward)
-      return verdict;
-    const PortView& port = ports.ports[way.egress];
+    const HopList hops = burst.hops[i];
     const Packet& packet = burst.parsed[i];
-    burst.egress[i] = way.egress;
-    if (packet.ip_length > way.room) [[unlikely]]
-      return packet.dont_fragment ? judge_too_big(errors, now_ms, burst, i, way.room)
-                                  : wrap_in_pieces<encapsulation, outer>(parts, burst, i, port, way);
-    std::uint8_t* frame = reframe(burst.packets[i], packet, link_size(port) + way.outer_size, parts.mbufs);
+    const std::uint64_t next_hop = parts.next_hops.word(pool.backends[hops.slot[0]].next_hop);
+    if (way_of(next_hop) != egress.way) [[unlikely]] {
+      const Verdict verdict = open(parts.ports, next_hop, encapsulation == Encapsulation::l2, egress);
+      if (verdict != Verdict::forward) return verdict;
+    }
+    burst.egress[i] = egress.port;
+    const std::size_t outer_size = net::wrapping_size(encapsulation, outer, hops.count);
+    if (packet.ip_length + outer_size > egress.mtu) [[unlikely]] {
+      const std::size_t room = egress.mtu > outer_size ? egress.mtu - outer_size : 0;
+      return packet.dont_fragment
+                 ? judge_too_big(errors, now_ms, burst, i, room)
+                 : wrap_in_pieces<encapsulation, outer>(parts, burst, i, egress, next_hop, room);
+    }
+    std::uint8_t* frame = reframe(burst.packets[i], packet, egress.link.size + outer_size, parts.mbufs);
     if (frame == nullptr) [[unlikely]]
       return Verdict::drop_no_buffer;
-    write_frame<encapsulation, outer>(frame, burst, i, port, way, packet.ip_length);
-    if (encapsulation == Encapsulation::gue && pool.udp_checksum) [[unlikely]]
-      write_udp_checksum(*burst.packets[i], link_size(port), outer);
+    write_frame(frame, burst, i, pool, egress.link, next_hop, packet.ip_length);
+    if (pool.udp_checksum) [[unlikely]]
+      write_udp_checksum(*burst.packets[i], egress.link.size, outer);
     return Verdict::forward;
   };
   std::size_t i = first;
   for (; i < burst.size; ++i) {
     if (burst.verdict[i] != Verdict::forward) continue;
-    if (burst.pool[i] != &pool) break;
+    if (burst.pool[i] != of) break;
     burst.verdict[i] = wrap(i);
   }
   return i;

@@ -45,30 +45,34 @@ inline void clear_offloads(rte_mbuf& mbuf) {
 // Over all bytes from `offset` on, whichever segments they lie in.
 [[nodiscard]] net::ChecksumSum sum_of(const rte_mbuf& mbuf, std::size_t offset);
 
-// Ethernet header and the port's tag.
-[[nodiscard]] inline std::size_t link_size(const PortView& port) {
-  return net::ethernet_size + (port.vlan != 0 ? net::vlan_tag_size : 0);
-}
-
 // A MAC address in the low 48 bits, byte 0 lowest.
 [[nodiscard]] inline std::uint64_t mac_word(const MacAddress& mac) {
   return std::uint64_t{net::load<std::uint32_t>(mac.data())} |
          std::uint64_t{net::load<std::uint16_t>(mac.data() + 4)} << 32;
 }
 
-// Destination (as mac_word; the upper bits are whatever), source, and the port's VLAN tag where it has one.
-inline void write_ethernet(std::uint8_t* to, std::uint64_t destination, const PortView& port,
-                           std::uint16_t ethertype) {
-  net::store(to, destination);  // its last two bytes are the source's
-  net::store(to + 6, net::load<std::uint32_t>(port.mac.data()));
-  net::store(to + 10, net::load<std::uint16_t>(port.mac.data() + 4));
-  if (port.vlan != 0) {
-    net::store_be16(to + 12, net::ethertype_vlan);
-    net::store_be16(to + 14, port.vlan);
-    net::store_be16(to + 16, ethertype);
-  } else {
-    net::store_be16(to + 12, ethertype);
+// What a port gives to the Ethernet header of every frame that leaves by it.
+struct Link {
+  std::uint64_t source = 0;  // the MAC, as mac_word
+  std::uint32_t tag = 0;     // as it lies in the frame
+  std::size_t size = net::ethernet_size;
+
+  Link() = default;
+  explicit Link(const PortView& port) : source(mac_word(port.mac)) {
+    if (port.vlan == 0) return;
+    tag = net::swap16(net::ethertype_vlan) | std::uint32_t{net::swap16(port.vlan)} << 16;
+    size += net::vlan_tag_size;
   }
+};
+
+// Ethernet header and the port's tag, link.size bytes; the destination as mac_word, its upper bits are whatever.
+[[gnu::always_inline]] inline void write_ethernet(std::uint8_t* to, std::uint64_t destination,
+                                                  const Link& link, std::uint16_t ethertype) {
+  net::store(to, (destination & 0xffff'ffff'ffff) | link.source << 48);
+  net::store(to + 8, static_cast<std::uint32_t>(link.source >> 16));
+  if (link.tag != 0) [[unlikely]]
+    net::store(to + 12, link.tag);
+  net::store_be16(to + link.size - 2, ethertype);
 }
 
 inline std::uint8_t* reframe(rte_mbuf*& mbuf, const Packet& packet, std::size_t headers, rte_mempool* mbufs) {

@@ -140,14 +140,14 @@ json outer_json(Context& context, const RowView& view, const FlowTuple& tuple, s
               .source = source->bytes.data(),
               .destination = hops.front()->address.bytes.data(),
               .flow_hash = hash};
-  for (std::size_t i = 1; i < hops.size(); ++i)
-    outer.further[outer.further_count++] = hops[i]->address.bytes.data();
+  outer.further_count = hops.size() - 1;
   outer.port = view.pool.gue_port;
   outer.inner_family = tuple.source.family;
   outer.inner_length =
       net::ip_size(tuple.source.family) + (tuple.protocol == protocol_udp ? net::udp_size : net::tcp_size);
   std::array<std::uint8_t, net::gue_outer_size(Family::ipv6, net::gue_hops_further_max)> bytes{};
-  net::write_wrapping(bytes.data(), wrapping);
+  net::write_wrapping(bytes.data(), wrapping,
+                      [&](std::size_t n) { return hops[1 + n]->address.bytes.data(); });
   const std::size_t size = net::wrapping_size(wrapping.encapsulation, family, hops.size());
   json out{{"inner_length", outer.inner_length}, {"bytes", hex_bytes(std::span(bytes).first(size))}};
   if (wrapping.encapsulation == Encapsulation::gue) {

@@ -8,6 +8,7 @@
 #include <rte_mbuf.h>
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -24,11 +25,29 @@ inline constexpr std::size_t burst_max = 32;
 inline constexpr std::size_t further_max = 224;
 
 // Where a packet is sent: hop 0 is the frame's destination, the further ones stand in the GUE hop list.
-struct HopList {
-  std::array<MemberIndex, 3> slot;  // of the pool's backends; no_member behind the last
-  std::uint16_t count;
+// In one word, so that it is put together, stored and read at once.
+class HopList {
+ public:
+  HopList() = default;
+  // no_member stands only behind the last; `count` of them are there.
+  HopList(MemberIndex first, MemberIndex second, MemberIndex third, std::size_t count)
+      : word_(std::uint64_t{first} | std::uint64_t{second} << 16 | std::uint64_t{third} << 32 |
+              static_cast<std::uint64_t>(count) << 48) {}
+  explicit HopList(const Row& row) : word_(std::bit_cast<std::uint64_t>(row) & slots) {
+    // no_member is all ones: the highest bit that is 0 lies in the last hop.
+    static_assert(no_member == 0xffff);
+    const std::uint64_t used = (~word_ & slots) << 1 | 1;
+    word_ |= static_cast<std::uint64_t>(std::bit_width(used) + 14) / 16 << 48;
+  }
+
+  // Index into the pool's backends, n from 0 to 2; no_member behind the last.
+  [[nodiscard]] MemberIndex slot(std::size_t n) const { return static_cast<MemberIndex>(word_ >> (16 * n)); }
+  [[nodiscard]] std::size_t count() const { return word_ >> 48; }
+
+ private:
+  static constexpr std::uint64_t slots = 0xffff'ffff'ffff;
+  std::uint64_t word_ = 0;
 };
-static_assert(sizeof(HopList) == 8, "written and read as one word");
 
 struct Burst {
   // The caller fills these, and nothing else, before Pipeline::run.

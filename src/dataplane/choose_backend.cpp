@@ -1,33 +1,16 @@
-#include <bit>
-
 #include "dataplane/stages.h"
 #include "net/packet.h"
 
 namespace guideway::stages {
 namespace {
 
-// In registers up to one store: a list that is put together in memory is read back before its parts have got there.
-HopList make_hops(unsigned first, unsigned second, unsigned third, unsigned count) {
-  return std::bit_cast<HopList>(std::uint64_t{first} | std::uint64_t{second} << 16 |
-                                std::uint64_t{third} << 32 | std::uint64_t{count} << 48);
-}
-
-HopList hops_of(const Row& row) {
-  const std::uint64_t slots = std::bit_cast<std::uint64_t>(row) & 0xffff'ffff'ffff;
-  // no_member, all ones, stands only behind the last: the highest bit that is 0 lies in the last hop.
-  static_assert(no_member == 0xffff);
-  const std::uint64_t used = (~slots & 0xffff'ffff'ffff) << 1 | 1;
-  const auto count = static_cast<std::uint64_t>(std::bit_width(used) + 14) / 16;
-  return std::bit_cast<HopList>(slots | count << 48);
-}
-
 // `tracked`, then the row's hops without it, as many as the row has.
 HopList hops_behind(MemberIndex tracked, const HopList& row) {
-  const auto [first, second, third] = row.slot;
-  const unsigned next = tracked == first ? second : first;
-  const unsigned last = tracked == first || tracked == second ? third : second;
-  return make_hops(tracked, row.count < 2 ? no_member : next, row.count < 3 ? no_member : last,
-                   row.count == 0 ? 1 : row.count);
+  const MemberIndex first = row.slot(0), second = row.slot(1), third = row.slot(2);
+  const MemberIndex next = tracked == first ? second : first;
+  const MemberIndex last = tracked == first || tracked == second ? third : second;
+  return {tracked, row.count() < 2 ? no_member : next, row.count() < 3 ? no_member : last,
+          row.count() == 0 ? std::size_t{1} : row.count()};
 }
 
 // Whether a packet without an entry, of a pool with a flow table, makes one. A TCP packet that is no SYN is not learned
@@ -52,12 +35,12 @@ bool opens_flow(const Packet& packet) {
 Verdict choose_by_row(Burst& burst, std::size_t i) {
   const SnapshotPool& pool = *burst.pool[i];
   const Packet& packet = burst.parsed[i];
-  const HopList row = hops_of(*burst.row[i]);
+  const HopList row(*burst.row[i]);
   burst.hops[i] = row;
   const bool new_flow = opens_flow(packet);
   if (new_flow && burst.row[i]->takes_new == 0) [[unlikely]]
     return packet.kind == PacketKind::udp ? Verdict::drop_no_backend_udp : Verdict::drop_no_backend_syn;
-  if (row.count == 0) [[unlikely]]
+  if (row.count() == 0) [[unlikely]]
     return Verdict::drop_no_backend;
   if (pool.flow_table) {
     if (creates_entry(pool, packet)) {
@@ -78,7 +61,7 @@ void choose_backend(Burst& burst) {
   for (std::size_t i = 0; i < burst.size; ++i) {
     if (burst.verdict[i] != Verdict::forward) continue;
     if (burst.tracked[i] != no_member) {
-      burst.hops[i] = hops_behind(burst.tracked[i], hops_of(*burst.row[i]));
+      burst.hops[i] = hops_behind(burst.tracked[i], HopList(*burst.row[i]));
     } else {
       burst.verdict[i] = choose_by_row(burst, i);
     }

@@ -78,20 +78,18 @@ template <Encapsulation encapsulation, Family outer_family>
   net::GueOuter& outer = wrapping.outer;
   outer.ip = {.family = outer_family,
               .source = source.data(),
-              .destination = pool.address(hops.slot[0]),
+              .destination = pool.address(hops.slot(0)),
               .tos = static_cast<std::uint8_t>(packet.tos & pool.tos_mask),
               .flow_hash = hash};
   if (names_further_hops(encapsulation)) {
-    // Where there is no further hop, nothing is read there.
-    outer.further = {pool.address(hops.count > 1 ? hops.slot[1] : 0),
-                     pool.address(hops.count > 2 ? hops.slot[2] : 0)};
-    outer.further_count = hops.count - std::size_t{1};
+    outer.further_count = hops.count() - 1;
     outer.port = pool.port;
   }
   outer.inner_family = packet.family;
   outer.inner_length = length;
   write_ethernet(to, next_hop, link, net::wrapping_ethertype(wrapping));
-  net::write_wrapping(to + link.size, wrapping);
+  net::write_wrapping(to + link.size, wrapping,
+                      [&](std::size_t n) { return pool.address(hops.slot(1 + n)); });
 }
 
 // RFC 768 and 8200: over the addresses, protocol and length, the UDP header, and all that follows. The frame stands
@@ -140,7 +138,7 @@ template <Encapsulation encapsulation, Family outer>
   }
   const PoolOuter<encapsulation, outer> pool(*burst.pool[i]);
   const auto headers = static_cast<std::uint16_t>(
-      egress.link.size + net::wrapping_size(encapsulation, outer, burst.hops[i].count));
+      egress.link.size + net::wrapping_size(encapsulation, outer, burst.hops[i].count()));
   for (std::size_t p = 0; p < pieces.count; ++p) {
     rte_mbuf& piece = *pieces.mbufs[p];
     const std::size_t length = piece.pkt_len;
@@ -165,13 +163,13 @@ std::size_t wrap_run(const PipelineParts& parts, TokenBucket& errors, std::uint3
   const auto wrap = [&](std::size_t i) {
     const HopList hops = burst.hops[i];
     const Packet& packet = burst.parsed[i];
-    const std::uint64_t next_hop = parts.next_hops.word(pool.backends[hops.slot[0]].next_hop);
+    const std::uint64_t next_hop = parts.next_hops.word(pool.backends[hops.slot(0)].next_hop);
     if (way_of(next_hop) != egress.way) [[unlikely]] {
       const Verdict verdict = open(parts.ports, next_hop, encapsulation == Encapsulation::l2, egress);
       if (verdict != Verdict::forward) return verdict;
     }
     burst.egress[i] = egress.port;
-    const std::size_t outer_size = net::wrapping_size(encapsulation, outer, hops.count);
+    const std::size_t outer_size = net::wrapping_size(encapsulation, outer, hops.count());
     if (packet.ip_length + outer_size > egress.mtu) [[unlikely]] {
       const std::size_t room = egress.mtu > outer_size ? egress.mtu - outer_size : 0;
       return packet.dont_fragment
@@ -186,8 +184,9 @@ std::size_t wrap_run(const PipelineParts& parts, TokenBucket& errors, std::uint3
       write_udp_checksum(*burst.packets[i], egress.link.size, outer);
     return Verdict::forward;
   };
+  const std::size_t size = burst.size;
   std::size_t i = first;
-  for (; i < burst.size; ++i) {
+  for (; i < size; ++i) {
     if (burst.verdict[i] != Verdict::forward) continue;
     if (burst.pool[i] != of) break;
     burst.verdict[i] = wrap(i);

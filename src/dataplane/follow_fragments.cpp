@@ -103,7 +103,7 @@ void lead_fragments(const PipelineParts& parts, Burst& burst) {
     if (burst.verdict[i] == Verdict::kernel) leader.fate = Leader::Fate::kernel;
     if (burst.verdict[i] == Verdict::forward) {
       leader.fate = Leader::Fate::forward;
-      leader.backend = burst.pool[i]->backends[burst.hops[i].slot[0]].id;
+      leader.backend = burst.pool[i]->backends[burst.hops[i].slot(0)].id;
     }
     parts.flows.fragments.decide(burst.datagram[i], leader, parts.counters.verdicts);
   }

@@ -53,12 +53,14 @@ inline void clear_offloads(rte_mbuf& mbuf) {
 
 // What a port gives to the Ethernet header of every frame that leaves by it.
 struct Link {
-  std::uint64_t source = 0;  // the MAC, as mac_word
-  std::uint32_t tag = 0;     // as it lies in the frame
+  std::uint64_t head = 0;  // of the frame's first eight bytes the last two, the source MAC's first two
+  std::uint32_t rest = 0;  // of the source MAC, as it lies in the frame
+  std::uint32_t tag = 0;   // likewise; 0: none
   std::size_t size = net::ethernet_size;
 
   Link() = default;
-  explicit Link(const PortView& port) : source(mac_word(port.mac)) {
+  explicit Link(const PortView& port)
+      : head(mac_word(port.mac) << 48), rest(static_cast<std::uint32_t>(mac_word(port.mac) >> 16)) {
     if (port.vlan == 0) return;
     tag = net::swap16(net::ethertype_vlan) | std::uint32_t{net::swap16(port.vlan)} << 16;
     size += net::vlan_tag_size;
@@ -68,8 +70,8 @@ struct Link {
 // Ethernet header and the port's tag, link.size bytes; the destination as mac_word, its upper bits are whatever.
 [[gnu::always_inline]] inline void write_ethernet(std::uint8_t* to, std::uint64_t destination,
                                                   const Link& link, std::uint16_t ethertype) {
-  net::store(to, (destination & 0xffff'ffff'ffff) | link.source << 48);
-  net::store(to + 8, static_cast<std::uint32_t>(link.source >> 16));
+  net::store(to, (destination & 0xffff'ffff'ffff) | link.head);
+  net::store(to + 8, link.rest);
   if (link.tag != 0) [[unlikely]]
     net::store(to + 12, link.tag);
   net::store_be16(to + link.size - 2, ethertype);

@@ -37,8 +37,8 @@ void note_strangers(const PipelineParts& parts, std::uint32_t now_ms, const Burs
       continue;
     parts.counters.verdicts.strangers.add(1);
     const HopList& hops = burst.hops[i];
-    for (std::size_t hop = 0; hop < hops.count; ++hop)
-      BackendMarks::set(parts.counters.marks(burst.pool[i]->backends[hops.slot[hop]].id).stranger_ms, now_ms);
+    for (std::size_t hop = 0; hop < hops.count(); ++hop)
+      BackendMarks::set(parts.counters.marks(burst.pool[i]->backends[hops.slot(hop)].id).stranger_ms, now_ms);
   }
 }
 
@@ -51,7 +51,7 @@ void learn_flows(const PipelineParts& parts, std::uint32_t now_ms, Burst& burst)
     const auto i = static_cast<std::size_t>(std::countr_zero(left));
     if (burst.verdict[i] != Verdict::forward) continue;
     const SnapshotPool& pool = *burst.pool[i];
-    const BackendId first = pool.backends[burst.hops[i].slot[0]].id;
+    const BackendId first = pool.backends[burst.hops[i].slot(0)].id;
     learn(parts, pool, burst.parsed[i], burst.hash[i], first, now_ms);
   }
 }

@@ -15,7 +15,7 @@ class ForwardedCounts {
     ++packets_;
     frame_bytes_ += burst_.bytes[i];
     const std::size_t bytes = burst_.parsed[i].ip_length;
-    BackendCounters& backend = counters_.backend(burst_.pool[i]->backends[burst_.hops[i].slot[0]].id);
+    BackendCounters& backend = counters_.backend(burst_.pool[i]->backends[burst_.hops[i].slot(0)].id);
     backend.packets.add(1);
     backend.bytes.add(bytes);
     if (burst_.tracked[i] != no_member) backend.tracked_packets.add(1);

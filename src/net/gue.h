@@ -21,10 +21,8 @@ inline constexpr std::size_t gue_size = 8;  // fixed and private header, before 
 
 struct GueOuter {
   OuterIp ip;
-  std::array<const std::uint8_t*, gue_hops_further_max>
-      further{};  // hops after ip.destination, of its family
-  std::size_t further_count = 0;
-  std::uint16_t port = 19523;  // UDP destination, host order
+  std::size_t further_count = 0;  // hops after ip.destination, of its family; at most gue_hops_further_max
+  std::uint16_t port = 19523;     // UDP destination, host order
   Family inner_family = Family::ipv4;
   std::size_t inner_length = 0;  // gue_outer_size() + inner_length <= 65535
 };
@@ -48,27 +46,48 @@ struct GueOuter {
          std::uint64_t{swap32(private_type << 16 | static_cast<std::uint32_t>(further_count))} << 32;
 }
 
-// Writes gue_outer_size() bytes at `to`.
-[[gnu::always_inline]] inline void write_gue_outer(std::uint8_t* to, const GueOuter& outer) {
+// Family is 4 or 6, so that bit 1 tells which.
+[[nodiscard]] constexpr std::size_t gue_kind(Family hops, Family inner) {
+  return (static_cast<std::size_t>(hops) & 2) | (static_cast<std::size_t>(inner) & 2) >> 1;
+}
+
+// The same, from a table: all of it but the length of the list is known where hops and inner packet are.
+[[nodiscard]] inline std::uint64_t gue_words_at_hand(Family hops, std::size_t further_count, Family inner) {
+  constexpr auto words = [] {
+    std::array<std::array<std::uint64_t, gue_hops_further_max + 1>, 4> out{};
+    for (const Family outside : {Family::ipv4, Family::ipv6})
+      for (const Family inside : {Family::ipv4, Family::ipv6})
+        for (std::size_t n = 0; n <= gue_hops_further_max; ++n)
+          out[gue_kind(outside, inside)][n] = gue_words(outside, n, inside);
+    return out;
+  }();
+  return words[gue_kind(hops, inner)][further_count];
+}
+
+// Writes gue_outer_size() bytes at `to`. `further(n)` is the address of hop n behind the first one, and is only asked
+// for those that there are.
+template <class Further>
+[[gnu::always_inline]] inline void write_gue_outer(std::uint8_t* to, const GueOuter& outer,
+                                                   const Further& further) {
   const Family family = outer.ip.family;
   const std::size_t size = udp_size + gue_size + outer.inner_length;
   const std::uint32_t ports = swap32(std::uint32_t{gue_source_port(outer.ip.flow_hash)} << 16 | outer.port);
   const auto write_udp = [&](std::uint8_t* udp, std::size_t udp_length) {
     store(udp, std::uint64_t{ports} | std::uint64_t{swap16(static_cast<std::uint16_t>(udp_length))} << 32);
-    store(udp + udp_size, gue_words(family, outer.further_count, outer.inner_family));
+    store(udp + udp_size, gue_words_at_hand(family, outer.further_count, outer.inner_family));
     return udp + udp_size + gue_size;
   };
   if (family == Family::ipv4) {
     const std::size_t udp_length = size + 4 * outer.further_count;
     std::uint8_t* hop = write_udp(write_outer_ipv4(to, outer.ip, protocol_udp, udp_length), udp_length);
-    if (outer.further_count > 0) store(hop, load<std::uint32_t>(outer.further[0]));
-    if (outer.further_count > 1) store(hop + 4, load<std::uint32_t>(outer.further[1]));
+    if (outer.further_count > 0) store(hop, load<std::uint32_t>(further(0)));
+    if (outer.further_count > 1) store(hop + 4, load<std::uint32_t>(further(1)));
     return;
   }
   const std::size_t udp_length = size + 16 * outer.further_count;
   std::uint8_t* hop = write_udp(write_outer_ipv6(to, outer.ip, protocol_udp, udp_length), udp_length);
-  if (outer.further_count > 0) std::memcpy(hop, outer.further[0], 16);
-  if (outer.further_count > 1) std::memcpy(hop + 16, outer.further[1], 16);
+  if (outer.further_count > 0) std::memcpy(hop, further(0), 16);
+  if (outer.further_count > 1) std::memcpy(hop + 16, further(1), 16);
 }
 
 struct GueHeader {

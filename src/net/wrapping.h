@@ -42,12 +42,14 @@ struct Wrapping {
                                                                   : wrapping.outer.ip.family);
 }
 
-// Writes wrapping_size() bytes at `to`.
-[[gnu::always_inline]] inline void write_wrapping(std::uint8_t* to, const Wrapping& wrapping) {
+// Writes wrapping_size() bytes at `to`; `further` as write_gue_outer asks it.
+template <class Further>
+[[gnu::always_inline]] inline void write_wrapping(std::uint8_t* to, const Wrapping& wrapping,
+                                                  const Further& further) {
   const GueOuter& outer = wrapping.outer;
   switch (wrapping.encapsulation) {
     case Encapsulation::gue:
-      return write_gue_outer(to, outer);
+      return write_gue_outer(to, outer, further);
     case Encapsulation::ipip:
       write_outer_ip(to, outer.ip, protocol_of(outer.inner_family), outer.inner_length);
       return;

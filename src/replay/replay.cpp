@@ -119,9 +119,9 @@ class Run {
     if (!to_backend) return;
     std::array<BackendId, 3> hops{};
     const HopList& list = burst_.hops[i];
-    for (std::size_t hop = 0; hop < list.count; ++hop)
-      hops[hop] = burst_.pool[i]->backends[list.slot[hop]].id;
-    parts_.audit.forwarded(tuple, is_syn(packet), number, {hops.data(), list.count});
+    for (std::size_t hop = 0; hop < list.count(); ++hop)
+      hops[hop] = burst_.pool[i]->backends[list.slot(hop)].id;
+    parts_.audit.forwarded(tuple, is_syn(packet), number, {hops.data(), list.count()});
   }
 
   // Frames in the order of the packets that they were made from, whichever port they leave by.

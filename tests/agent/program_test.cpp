@@ -87,12 +87,11 @@ TEST_P(ProgramTest, UnderstandsWhatTheDirectorWrites) {
     outer.ip.family = v6 ? Family::ipv6 : Family::ipv4;
     outer.ip.source = from.data();
     outer.ip.destination = to.data();
-    outer.further = {hop.data(), hop.data()};
     outer.further_count = 2;
     outer.ip.flow_hash = 0x123456789abcdef0;
     outer.inner_length = syn4.size();
     Bytes header(net::gue_outer_size(outer.ip.family, 2));
-    net::write_gue_outer(header.data(), outer);
+    net::write_gue_outer(header.data(), outer, [&](std::size_t) { return hop.data(); });
     const std::vector<FrameCase> cases = {
         {v6 ? "IPv6" : "IPv4", ethernet(header + syn4), "deliver_syn", ethernet(syn4)}};
     check(cases);

@@ -376,7 +376,7 @@ class TwoWorkers : public ::testing::Test {
     const auto present = here.snapshot();
     asking.run(burst, *present, here.now_ms, outputs);
     const std::pair out{burst.verdict[0],
-                        burst.verdict[0] == Verdict::forward ? static_cast<int>(burst.hops[0].slot[0]) : -1};
+                        burst.verdict[0] == Verdict::forward ? static_cast<int>(burst.hops[0].slot(0)) : -1};
     Outbox& box = outputs.port[DirectorForTests::lan];
     rte_pktmbuf_free_bulk(box.frames.data(), box.size);
     asking.sent(box, box.size, Verdict::drop_tx_full);

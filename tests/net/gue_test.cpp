@@ -27,11 +27,10 @@ TEST(Gue, WhatIsWrittenIsReadBack) {
     outer.ip.family = Family::ipv6;
     outer.ip.source = source.bytes.data();
     outer.ip.destination = hops[0].bytes.data();
-    outer.further = {hops[1].bytes.data(), hops[2].bytes.data()};
     outer.further_count = further;
     outer.inner_length = 100;
     Bytes bytes(net::gue_outer_size(Family::ipv6, further));
-    net::write_gue_outer(bytes.data(), outer);
+    net::write_gue_outer(bytes.data(), outer, [&](std::size_t n) { return hops[1 + n].bytes.data(); });
     const ExactBytes payload({bytes.data() + 48, bytes.size() - 48});
     const auto header = net::parse_gue(payload.span());
     ASSERT_TRUE(header.has_value());

@@ -1,3 +1,5 @@
+#include <bit>
+
 #include "dataplane/flow_class.h"
 #include "dataplane/key_bytes.h"
 #include "dataplane/stages.h"
@@ -59,23 +61,25 @@ MemberIndex lookup_fragment(const PipelineParts& parts, const Snapshot& snapshot
 }  // namespace
 
 void lookup_flows(const PipelineParts& parts, const Snapshot& snapshot, std::uint32_t now_ms, Burst& burst) {
+  burst.tracked.fill(no_member);
+  for (std::uint32_t left = burst.fragments; left != 0; left &= left - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(left));
+    if (burst.verdict[i] == Verdict::forward)
+      burst.tracked[i] = lookup_fragment(parts, snapshot, burst, i, now_ms);
+  }
   for (std::size_t i = 0; i < burst.size; ++i) {
     if (burst.verdict[i] != Verdict::forward) continue;
-    burst.tracked[i] = no_member;
     const SnapshotPool& pool = *burst.pool[i];
+    const Packet& packet = burst.parsed[i];
     // A SYN is always a new decision, even on a known tuple.
-    if ((burst.fragments >> i & 1) != 0) [[unlikely]] {
-      burst.tracked[i] = lookup_fragment(parts, snapshot, burst, i, now_ms);
-      continue;
-    }
-    if (!pool.flow_table || is_syn(burst.parsed[i])) continue;
-    if (burst.parsed[i].kind == PacketKind::icmp) [[unlikely]] {
+    if (!pool.flow_table || is_syn(packet) || (burst.fragments >> i & 1) != 0) continue;
+    if (packet.kind == PacketKind::icmp) [[unlikely]] {
       if ((burst.quoted >> i & 1) == 0) continue;
-      const bool tcp = key_protocol(burst.key[i], burst.parsed[i].family) == net::protocol_tcp;
+      const bool tcp = key_protocol(burst.key[i], packet.family) == net::protocol_tcp;
       burst.tracked[i] = lookup_anywhere(parts, snapshot, pool, tcp, burst.hash[i], now_ms);
       continue;
     }
-    burst.tracked[i] = lookup(parts.flows.table, snapshot, pool, burst.parsed[i], burst.hash[i], now_ms);
+    burst.tracked[i] = lookup(parts.flows.table, snapshot, pool, packet, burst.hash[i], now_ms);
   }
 }
 

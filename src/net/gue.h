@@ -46,23 +46,19 @@ struct GueOuter {
          std::uint64_t{swap32(private_type << 16 | static_cast<std::uint32_t>(further_count))} << 32;
 }
 
-// Family is 4 or 6, so that bit 1 tells which.
+// gue_words of all there can be; Family is 4 or 6, so that bit 1 tells which.
+using GueWordsTable = std::array<std::array<std::uint64_t, gue_hops_further_max + 1>, 4>;
 [[nodiscard]] constexpr std::size_t gue_kind(Family hops, Family inner) {
   return (static_cast<std::size_t>(hops) & 2) | (static_cast<std::size_t>(inner) & 2) >> 1;
 }
-
-// The same, from a table: all of it but the length of the list is known where hops and inner packet are.
-[[nodiscard]] inline std::uint64_t gue_words_at_hand(Family hops, std::size_t further_count, Family inner) {
-  constexpr auto words = [] {
-    std::array<std::array<std::uint64_t, gue_hops_further_max + 1>, 4> out{};
-    for (const Family outside : {Family::ipv4, Family::ipv6})
-      for (const Family inside : {Family::ipv4, Family::ipv6})
-        for (std::size_t n = 0; n <= gue_hops_further_max; ++n)
-          out[gue_kind(outside, inside)][n] = gue_words(outside, n, inside);
-    return out;
-  }();
-  return words[gue_kind(hops, inner)][further_count];
-}
+inline constexpr GueWordsTable gue_words_table = [] {
+  GueWordsTable out{};
+  for (const Family hops : {Family::ipv4, Family::ipv6})
+    for (const Family inner : {Family::ipv4, Family::ipv6})
+      for (std::size_t n = 0; n <= gue_hops_further_max; ++n)
+        out[gue_kind(hops, inner)][n] = gue_words(hops, n, inner);
+  return out;
+}();
 
 // Writes gue_outer_size() bytes at `to`. `further(n)` is the address of hop n behind the first one, and is only asked
 // for those that there are.
@@ -74,7 +70,7 @@ template <class Further>
   const std::uint32_t ports = swap32(std::uint32_t{gue_source_port(outer.ip.flow_hash)} << 16 | outer.port);
   const auto write_udp = [&](std::uint8_t* udp, std::size_t udp_length) {
     store(udp, std::uint64_t{ports} | std::uint64_t{swap16(static_cast<std::uint16_t>(udp_length))} << 32);
-    store(udp + udp_size, gue_words_at_hand(family, outer.further_count, outer.inner_family));
+    store(udp + udp_size, gue_words_table[gue_kind(family, outer.inner_family)][outer.further_count]);
     return udp + udp_size + gue_size;
   };
   if (family == Family::ipv4) {

@@ -30,7 +30,6 @@ std::shared_ptr<const Snapshot> make_snapshot(const Settings& settings, NextHops
     backend.next_hop = next_hops.index_of(backend.address).value();
     next_hops.set(backend.next_hop, {NextHop::State::resolved, egress, port_mac});
     pool->backends.push_back(backend);
-    snapshot->backends.push_back({pool.get(), static_cast<MemberIndex>(n)});
   }
   std::vector<ServiceRule> rules;
   const TrafficRules& traffic = settings.traffic;

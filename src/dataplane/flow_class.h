@@ -23,17 +23,18 @@ namespace guideway {
 }
 
 [[nodiscard]] constexpr std::uint32_t timeout_of(FlowClass flow_class, const FlowTimeouts& timeouts) {
+  if (flow_class == FlowClass::established) [[likely]]
+    return timeouts.established_ms;
   switch (flow_class) {
     case FlowClass::fresh:
       return timeouts.fresh_ms;
-    case FlowClass::established:
-      return timeouts.established_ms;
     case FlowClass::closing:
     case FlowClass::reset:
       return timeouts.closing_ms;
     case FlowClass::udp_fresh:
     case FlowClass::udp:
       return timeouts.udp_ms;
+    case FlowClass::established:
     case FlowClass::none:
       break;
   }

@@ -16,9 +16,11 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "snapshot/ids.h"
 
@@ -68,7 +70,7 @@ class FlowTable {
   // worker
   void prefetch(std::uint64_t hash) const { __builtin_prefetch(&home(hash)); }
   // The live entry of this hash.
-  [[nodiscard]] Entry find_entry(std::uint64_t hash, std::uint32_t now_ms) const {
+  [[nodiscard, gnu::always_inline]] Entry find_entry(std::uint64_t hash, std::uint32_t now_ms) const {
     Bucket& bucket = home(hash);
     if (const Entry entry = find_in(bucket, hash, 0, now_ms)) return entry;
     if (bucket.spilled == 0) [[likely]]
@@ -168,12 +170,25 @@ class FlowTable {
   Bucket& home(std::uint64_t hash) const { return buckets_[hash & (bucket_count_ - 1)]; }
   Bucket& other(Bucket& bucket) const { return buckets_[static_cast<std::size_t>(&bucket - buckets_) ^ 1U]; }
   [[nodiscard]] Entry find_from_elsewhere(std::uint64_t hash, std::uint32_t now_ms) const;
-  static Entry find_in(Bucket& bucket, std::uint64_t hash, std::uint32_t spilled, std::uint32_t now_ms) {
-    for (unsigned slot = 0; slot < bucket_slots; ++slot) {
-      const std::uint64_t word = bucket.word[slot].load(std::memory_order_relaxed);
-      if (((word ^ hash) & ~id_mask) != 0 || word == 0) continue;
+  // Bit n: slot n has the hash's tag, or is empty and the tag is 0. Without a branch, as nothing foretells the slot.
+  template <std::size_t... slot>
+  static unsigned tagged(const Bucket& bucket, std::uint64_t hash, std::index_sequence<slot...>) {
+    unsigned out = 0;
+    ((out = out * 2 +
+            ((bucket.word[bucket_slots - 1 - slot].load(std::memory_order_relaxed) ^ hash) <= id_mask ? 1U
+                                                                                                      : 0U)),
+     ...);
+    return out;
+  }
+  [[gnu::always_inline]] static Entry find_in(Bucket& bucket, std::uint64_t hash, std::uint32_t spilled,
+                                              std::uint32_t now_ms) {
+    unsigned left = tagged(bucket, hash, std::make_index_sequence<bucket_slots>());
+    for (; left != 0; left &= left - 1) {
+      const auto slot = static_cast<unsigned>(std::countr_zero(left));
       const std::uint32_t mark = bucket.mark[slot].load(std::memory_order_relaxed);
-      if ((mark & spilled_bit) == spilled && !expired(mark, now_ms)) return {&bucket, slot};
+      if ((mark & spilled_bit) != spilled || expired(mark, now_ms)) continue;
+      if (bucket.word[slot].load(std::memory_order_relaxed) != 0) [[likely]]
+        return {&bucket, slot};
     }
     return {};
   }

@@ -11,18 +11,17 @@ namespace {
 // The slot of the entry's backend if that one is in the packet's pool and still serves such flows.
 MemberIndex serving_slot(const Snapshot& snapshot, const SnapshotPool& pool, BackendId id, bool tcp) {
   if (to_index(id) >= snapshot.backends.size()) return no_member;
-  const BackendPlace place = snapshot.backends[to_index(id)];
-  if (place.pool != &pool) return no_member;
-  const SnapshotBackend& backend = pool.backends[place.slot];
-  return (tcp ? backend.keeps_tcp : backend.keeps_udp) ? place.slot : no_member;
+  const BackendPlace& place = snapshot.backends[to_index(id)];
+  return place.pool == &pool && (tcp ? place.keeps_tcp : place.keeps_udp) ? place.slot : no_member;
 }
 
-MemberIndex lookup(FlowTable& flows, const Snapshot& snapshot, const SnapshotPool& pool, const Packet& packet,
-                   std::uint64_t hash, std::uint32_t now_ms) {
+[[gnu::always_inline]] inline MemberIndex lookup(FlowTable& flows, const Snapshot& snapshot,
+                                                 const SnapshotPool& pool, const Packet& packet,
+                                                 std::uint64_t hash, std::uint32_t now_ms) {
   const FlowTable::Entry entry = flows.find_entry(hash, now_ms);
   if (!entry) return no_member;
   const MemberIndex slot = serving_slot(snapshot, pool, entry.backend(), packet.kind == PacketKind::tcp);
-  if (slot == no_member) {
+  if (slot == no_member) [[unlikely]] {
     // Its backend left or was stopped: the flow is decided anew and must not come back to it later.
     flows.erase(entry);
     return no_member;

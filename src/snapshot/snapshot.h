@@ -39,8 +39,7 @@ struct SnapshotBackend {
   IpAddress address;
   BackendId id{};
   NextHopIndex next_hop = 0;
-  bool keeps_tcp = true;  // its established TCP flows go on (not disabled; not down with on_down = "move")
-  bool keeps_udp = true;  // its UDP flows go on (takes new ones, or draining and not down)
+  bool keeps_tcp = true, keeps_udp = true;  // see BackendPlace
 };
 
 struct SnapshotPool {
@@ -77,6 +76,9 @@ struct SnapshotService {
 struct BackendPlace {
   const SnapshotPool* pool = nullptr;
   MemberIndex slot = no_member;
+  // Its established TCP flows go on (not disabled; not down with on_down = "move"); its UDP flows do (takes new ones, or
+  // draining and not down).
+  bool keeps_tcp = true, keeps_udp = true;
 };
 
 struct Snapshot {
@@ -91,6 +93,12 @@ struct Snapshot {
   // control, before it is published
   void add_pool(std::shared_ptr<const SnapshotPool> pool) {
     gue_ports.set(pool->gue_port);
+    for (std::size_t slot = 0; slot < pool->backends.size(); ++slot) {
+      const SnapshotBackend& backend = pool->backends[slot];
+      const std::size_t id = to_index(backend.id);
+      if (id >= backends.size()) backends.resize(id + 1);
+      backends[id] = {pool.get(), static_cast<MemberIndex>(slot), backend.keeps_tcp, backend.keeps_udp};
+    }
     pools.push_back(std::move(pool));
   }
   void add_service(std::string name, ServiceId id, const SnapshotPool& pool) {

@@ -224,12 +224,7 @@ Result<std::shared_ptr<const Snapshot>> SnapshotBuilder::Impl::build(const SiteV
   auto out = std::make_shared<Snapshot>();
   out->epoch = version.epoch;
   out->backends.resize(backend_ids.end());
-  for (const Pool& pool : version.site.pools) {
-    const auto& shared = pools.at(pool.name).built;
-    out->add_pool(shared);
-    for (std::size_t slot = 0; slot < shared->backends.size(); ++slot)
-      out->backends[to_index(shared->backends[slot].id)] = {shared.get(), static_cast<MemberIndex>(slot)};
-  }
+  for (const Pool& pool : version.site.pools) out->add_pool(pools.at(pool.name).built);
   for (const Service& service : version.site.services)
     out->add_service(service.name, *service_ids.find(service.name), *pools.at(service.pool).built);
   out->lookup = service_table(version.site);

@@ -85,12 +85,6 @@ class DirectorForTests {
     out->add_pool(std::make_shared<const SnapshotPool>(pool));
     for (std::size_t i = 0; i < rules.size(); ++i) out->add_service("service", ServiceId(i), *out->pools[0]);
     out->lookup = ServiceTable::build(rules);
-    out->backends.resize(pool.backends.size());
-    for (std::size_t slot = 0; slot < pool.backends.size(); ++slot) {
-      const std::size_t id = to_index(pool.backends[slot].id);
-      if (id >= out->backends.size()) out->backends.resize(id + 1);
-      out->backends[id] = {out->pools[0].get(), static_cast<MemberIndex>(slot)};
-    }
     return out;
   }
 

@@ -7,9 +7,10 @@ namespace {
 // `tracked`, then the row's hops without it, as many as the row has.
 HopList hops_behind(MemberIndex tracked, const HopList& row) {
   const MemberIndex first = row.slot(0), second = row.slot(1), third = row.slot(2);
-  const MemberIndex next = tracked == first ? second : first;
-  const MemberIndex last = tracked == first || tracked == second ? third : second;
-  return {tracked, row.count() < 2 ? no_member : next, row.count() < 3 ? no_member : last,
+  if (tracked == first) [[likely]]
+    return row;
+  const MemberIndex last = tracked == second ? third : second;
+  return {tracked, row.count() < 2 ? no_member : first, row.count() < 3 ? no_member : last,
           row.count() == 0 ? std::size_t{1} : row.count()};
 }
 

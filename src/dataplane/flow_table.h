@@ -77,16 +77,21 @@ class FlowTable {
       return {};
     return find_in(other(bucket), hash, spilled_bit, now_ms);
   }
-  // Sets the class and puts the deadline off: never before `timeout_ms` from now, and at most a slack later.
-  static void touch(Entry entry, FlowClass flow_class, std::uint32_t now_ms, std::uint32_t timeout_ms) {
+  // When an entry that is in use now shall end: never before `timeout_ms` from now, and at most a slack later.
+  struct Renewal {
+    Renewal(std::uint32_t now_ms, std::uint32_t timeout_ms)
+        : earliest(deadline_of(now_ms, timeout_ms)), slack(slack_of(timeout_ms)) {}
+    std::uint32_t earliest, slack;  // in ticks
+  };
+  // Sets the class and puts the deadline off.
+  static void touch(Entry entry, FlowClass flow_class, const Renewal& renewal) {
     auto& mark = entry.bucket->mark[entry.slot];
     const std::uint32_t old = mark.load(std::memory_order_relaxed);
     const bool renewed = class_of(old) == flow_class;
-    const std::uint32_t earliest = deadline_of(now_ms, timeout_ms),
-                        slack = renewed ? slack_of(timeout_ms) : 0;
-    if (renewed && ((old - earliest) & deadline_mask) <= slack) return;
-    mark.store(make_mark(flow_class, old & spilled_bit, (earliest + slack) & deadline_mask),
-               std::memory_order_relaxed);
+    if (renewed && ((old - renewal.earliest) & deadline_mask) <= renewal.slack) [[likely]]
+      return;
+    const std::uint32_t deadline = renewal.earliest + (renewed ? renewal.slack : 0);
+    mark.store(make_mark(flow_class, old & spilled_bit, deadline & deadline_mask), std::memory_order_relaxed);
   }
   void erase(Entry entry);
 

@@ -16,7 +16,7 @@ BackendId id(std::uint32_t value) { return BackendId(value); }
 
 // Makes the flow established, as its second packet does.
 void establish(FlowTable& table, std::uint64_t hash, std::uint32_t now_ms) {
-  FlowTable::touch(table.find_entry(hash, now_ms), FlowClass::established, now_ms, 15 * minute);
+  FlowTable::touch(table.find_entry(hash, now_ms), FlowClass::established, {now_ms, 15 * minute});
 }
 
 TEST(FlowTable, WhatHasEndedIsCountedApart) {
@@ -36,7 +36,7 @@ TEST(FlowTable, WhatHasEndedIsCountedApart) {
     FlowTable table(64);
     constexpr std::uint32_t begin = 1'000'000;
     ASSERT_EQ(table.insert(7ULL << 20, id(1), FlowClass::fresh, begin, minute), FlowTable::Inserted::created);
-    FlowTable::touch(table.find_entry(7ULL << 20, begin), one.flow_class, begin, minute);
+    FlowTable::touch(table.find_entry(7ULL << 20, begin), one.flow_class, {begin, minute});
     const auto counted = table.count(id(1), begin + one.quiet_ms, minute);
     EXPECT_EQ(counted.open, one.open) << one.description;
     EXPECT_EQ(counted.ending, one.ending) << one.description;
@@ -78,7 +78,7 @@ TEST(FlowTable, APacketPutsTheEndOff) {
   FlowTable table(64);
   table.insert(7, id(1), FlowClass::fresh, 0, 10'000);
   for (std::uint32_t now = 0; now < 600'000; now += 500)
-    FlowTable::touch(table.find_entry(7, now), FlowClass::established, now, 20'000);
+    FlowTable::touch(table.find_entry(7, now), FlowClass::established, {now, 20'000});
   EXPECT_TRUE(table.find_entry(7, 619'500));
   EXPECT_FALSE(table.find_entry(7, 621'000));
 }
@@ -99,7 +99,7 @@ TEST(FlowTable, AnEntryNeverEndsEarly) {
           ASSERT_FALSE(table.find_entry(7, now + longest)) << "ended late after packet " << packet;
           now += apart;
           ASSERT_TRUE(table.find_entry(7, now));
-          FlowTable::touch(table.find_entry(7, now), FlowClass::udp, now, timeout);
+          FlowTable::touch(table.find_entry(7, now), FlowClass::udp, {now, timeout});
         }
       }
     }
@@ -109,7 +109,7 @@ TEST(FlowTable, AnEntryNeverEndsEarly) {
 TEST(FlowTable, AShorterTimeoutOfTheSameClassCountsAtTheNextPacket) {
   FlowTable table(64);
   table.insert(7, id(1), FlowClass::udp, 0, 60'000);
-  FlowTable::touch(table.find_entry(7, 100), FlowClass::udp, 100, 1000);
+  FlowTable::touch(table.find_entry(7, 100), FlowClass::udp, {100, 1000});
   EXPECT_TRUE(table.find_entry(7, 1100));
   EXPECT_FALSE(table.find_entry(7, 1300));
 }
@@ -118,7 +118,7 @@ TEST(FlowTable, AShorterTimeoutCountsAtOnce) {
   FlowTable table(64);
   table.insert(7, id(1), FlowClass::fresh, 0, 10'000);
   establish(table, 7, 100);
-  FlowTable::touch(table.find_entry(7, 200), FlowClass::closing, 200, minute);
+  FlowTable::touch(table.find_entry(7, 200), FlowClass::closing, {200, minute});
   EXPECT_FALSE(table.find_entry(7, 200 + minute + 50));
 }
 
@@ -148,8 +148,8 @@ TEST(FlowTable, AnExpiredEntryMakesRoom) {
   FlowTable table(64);
   for (std::uint64_t n = 0; n < 10; ++n) {
     table.insert(in_pair(n), id(1), FlowClass::fresh, 0, minute);
-    FlowTable::touch(table.find_entry(in_pair(n), 0), FlowClass::established, 0,
-                     n == 9 ? minute : 15 * minute);
+    FlowTable::touch(table.find_entry(in_pair(n), 0), FlowClass::established,
+                     {0, n == 9 ? minute : 15 * minute});
   }
   EXPECT_EQ(table.insert(in_pair(10), id(2), FlowClass::fresh, 2 * minute, minute), Inserted::created);
   EXPECT_EQ(table.find(in_pair(10), 2 * minute), id(2));

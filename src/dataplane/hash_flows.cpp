@@ -53,14 +53,17 @@ class PoolRows {
   bool by_client_, tracked_;
 };
 
-// The packets from `first` on that are of the same pool and family; answers where that ends. What the next stages read
-// of them is on its way from memory then.
+// The packets from `first` on that are of the same pool and family; answers where that ends. What the next stages touch
+// for them is on its way from memory then.
 template <Family family>
-std::size_t hash_run(const FlowTable& flows, Burst& burst, std::size_t first) {
+std::size_t hash_run(const PipelineParts& parts, Burst& burst, std::size_t first) {
   const SnapshotPool* pool = burst.pool[first];
+  const SnapshotService* service = nullptr;
   const PoolRows rows(*pool);
+  const FlowTable& flows = parts.flows.table;
+  const std::size_t size = burst.size;
   std::size_t i = first;
-  for (; i < burst.size; ++i) {
+  for (; i < size; ++i) {
     if (burst.verdict[i] != Verdict::forward) continue;
     if (burst.pool[i] != pool || burst.parsed[i].family != family) break;
     const std::uint64_t hash = hash_key<family>(burst.key[i], rows.seed());
@@ -68,6 +71,10 @@ std::size_t hash_run(const FlowTable& flows, Burst& burst, std::size_t first) {
     burst.row[i] = rows.of(rows.by_client() ? hash_client<family>(burst.key[i], rows.seed()) : hash);
     rte_prefetch0(burst.row[i]);
     if (rows.tracked()) flows.prefetch(hash);
+    if (burst.service[i] != service) {
+      service = burst.service[i];
+      rte_prefetch0(&parts.counters.service(service->id));
+    }
   }
   return i;
 }
@@ -75,14 +82,13 @@ std::size_t hash_run(const FlowTable& flows, Burst& burst, std::size_t first) {
 }  // namespace
 
 void hash_flows(const PipelineParts& parts, Burst& burst) {
-  const FlowTable& flows = parts.flows.table;
   for (std::size_t i = 0; i < burst.size;) {
     if (burst.verdict[i] != Verdict::forward) {
       ++i;
       continue;
     }
-    i = burst.parsed[i].family == Family::ipv4 ? hash_run<Family::ipv4>(flows, burst, i)
-                                               : hash_run<Family::ipv6>(flows, burst, i);
+    i = burst.parsed[i].family == Family::ipv4 ? hash_run<Family::ipv4>(parts, burst, i)
+                                               : hash_run<Family::ipv6>(parts, burst, i);
   }
 }
 

@@ -26,7 +26,7 @@ void lead_fragments(const PipelineParts& parts, Burst& burst);
                                                      std::uint32_t now_ms);
 // Which service the destination belongs to; what belongs to none goes to the kernel.
 void find_service(const Snapshot& snapshot, Burst& burst);
-// Flow hash and row; asks for the memory that the next two stages read.
+// Flow hash and row; asks for the memory that later stages touch.
 void hash_flows(const PipelineParts& parts, Burst& burst);
 // The backend that the flow was given to before, while that one still serves it.
 void lookup_flows(const PipelineParts& parts, const Snapshot& snapshot, std::uint32_t now_ms, Burst& burst);

@@ -142,18 +142,21 @@ void ServiceTable::index_exact() {
       }
     }
   }
-  const auto fill = [](auto& table, std::size_t& mask, const auto& slots_of, auto hash_of, auto is_empty) {
-    table.assign(table_size(slots_of.size()), {});
-    mask = table.size() - 1;
-    for (const auto& slot : slots_of) {
-      std::size_t at = hash_of(slot.key) & mask;
-      while (!is_empty(table[at].key)) at = (at + 1) & mask;
-      table[at] = slot;
-    }
-  };
-  fill(exact_, exact_mask_, slots, &ServiceTable::hash, [](const Key& key) { return key.tail == 0; });
-  fill(exact_ipv4_, exact_ipv4_mask_, slots_ipv4, &ServiceTable::hash_ipv4,
-       [](std::uint64_t key) { return key == 0; });
+  exact_.assign(table_size(slots.size()), {});
+  exact_mask_ = exact_.size() - 1;
+  for (const Slot& slot : slots) {
+    std::size_t at = hash(slot.key) & exact_mask_;
+    while (exact_[at].key.tail != 0) at = (at + 1) & exact_mask_;
+    exact_[at] = slot;
+  }
+  exact_ipv4_.assign(table_size(slots_ipv4.size()), {});
+  exact_ipv4_mask_ = exact_ipv4_.size() - 1;
+  exact_ipv4_shift_ = 64 - static_cast<unsigned>(std::bit_width(exact_ipv4_mask_));
+  for (const SlotIpv4& slot : slots_ipv4) {
+    std::size_t at = first_ipv4(slot.key);
+    while (exact_ipv4_[at].key != 0) at = (at + 1) & exact_ipv4_mask_;
+    exact_ipv4_[at] = slot;
+  }
 }
 
 const ServiceTable::Prefix* ServiceTable::find_prefix(const Key& key) const {

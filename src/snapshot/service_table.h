@@ -57,7 +57,7 @@ class ServiceTable {
                                                                    std::uint32_t door) const {
     if (family == Family::ipv4) {
       const std::uint64_t key = exact_ipv4_key(address, door);
-      for (std::size_t at = hash_ipv4(key) & exact_ipv4_mask_;; at = (at + 1) & exact_ipv4_mask_) {
+      for (std::size_t at = first_ipv4(key);; at = (at + 1) & exact_ipv4_mask_) {
         const SlotIpv4& slot = exact_ipv4_[at];
         if (slot.key == key) [[likely]]
           return &slot.match;
@@ -150,8 +150,12 @@ class ServiceTable {
     std::memcpy(&bytes, address, 4);
     return std::uint64_t{door} << 32 | bytes;
   }
-  // Fibonacci hashing: the product's high half spreads keys that differ by a step, as a site's addresses do.
-  static std::size_t hash_ipv4(std::uint64_t key) { return key * 0x9e3779b97f4a7c15 >> 32; }
+  // Fibonacci hashing: the product's highest bits spread keys that differ by a step, as a site's addresses do, so that
+  // nearly all are found where they are looked for first. Turned round, the address stands in the upper half, its last
+  // byte lowest, and what it is multiplied by there is the lower half of the constant.
+  [[nodiscard]] std::size_t first_ipv4(std::uint64_t key) const {
+    return __builtin_bswap64(key) * 0x9e3779b99e3779b9 >> exact_ipv4_shift_;
+  }
   static Key exact_ipv6_key(const std::uint8_t* address, std::uint32_t door) {
     Key key;
     std::memcpy(&key.high, address, 8);
@@ -181,6 +185,7 @@ class ServiceTable {
   std::size_t exact_mask_ = 0;
   std::vector<SlotIpv4> exact_ipv4_;  // likewise
   std::size_t exact_ipv4_mask_ = 0;
+  unsigned exact_ipv4_shift_ = 0;  // 64 less the bits of an index
   std::vector<Prefix> prefixes_;
   std::vector<PrefixSlot> prefix_slots_;  // likewise
   std::size_t prefix_mask_ = 0;

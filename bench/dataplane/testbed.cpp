@@ -34,13 +34,13 @@ std::shared_ptr<const Snapshot> make_snapshot(const Settings& settings, NextHops
   std::vector<ServiceRule> rules;
   const TrafficRules& traffic = settings.traffic;
   for (std::uint32_t n = 0; n < traffic.services; ++n) {
-    snapshot->add_service("s" + std::to_string(n), ServiceId(n), *pool);
+    snapshot->services.push_back({"s" + std::to_string(n), ServiceId(n), pool.get()});
     ServiceRule rule;
     rule.address = numbered_address(traffic.family, service_range, n);
     rule.prefix_length = traffic.family == Family::ipv4 ? 32 : 128;
     rule.protocol = traffic.protocol;
     rule.ports = {{80, 80}};
-    rule.service = n;
+    rule.service = static_cast<std::uint16_t>(n);
     rules.push_back(rule);
   }
   snapshot->add_pool(std::move(pool));

@@ -52,10 +52,8 @@ StatsReport LiveDirector::stats() {
   }
   const Published published = this->published();
   if (published.version == nullptr) return out;
-  const Snapshot& snapshot = *published.snapshot;
-  for (std::size_t n = 0; n < snapshot.services.size(); ++n)
-    out.services.push_back(service_stats(snapshot.service_names[n], snapshot.services[n].id));
-  for (const auto& built : snapshot.pools) {
+  for (const auto& service : published.snapshot->services) out.services.push_back(service_stats(service));
+  for (const auto& built : published.snapshot->pools) {
     const Seating& seating = *published.version->seatings.at(built->name);
     const Pool& pool = *published.version->site.find_pool(built->name);
     for (const auto& backend : pool.backends)
@@ -77,10 +75,10 @@ BackendStats LiveDirector::backend_stats(const Pool& pool, const Backend& backen
   return out;
 }
 
-ServiceStats LiveDirector::service_stats(const std::string& name, ServiceId id) const {
-  ServiceStats out{name};
+ServiceStats LiveDirector::service_stats(const SnapshotService& service) const {
+  ServiceStats out{service.name};
   for (std::size_t i = 0; i < parts_.workers.size(); ++i) {
-    const auto& counted = parts_.workers.counters(i).service(id);
+    const auto& counted = parts_.workers.counters(i).service(service.id);
     out.packets += counted.packets.get();
     out.bytes += counted.bytes.get();
     out.new_flows += counted.new_flows.get();

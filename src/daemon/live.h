@@ -57,7 +57,7 @@ class LiveDirector final : public Live {
   };
   [[nodiscard]] Published published() const;
   [[nodiscard]] BackendStats backend_stats(const Pool& pool, const Backend& backend, BackendId id) const;
-  [[nodiscard]] ServiceStats service_stats(const std::string& name, ServiceId id) const;
+  [[nodiscard]] ServiceStats service_stats(const SnapshotService& service) const;
   // What `ask` answers about a backend of the published site; nothing for any other.
   template <class Answer>
   Answer of_backend(const std::string& pool, const std::string& backend,

@@ -44,9 +44,9 @@ class Boxes {
                                     Boxes& to_kernel) {
   VerdictCounters& counters = parts.counters.verdicts;
   const Verdict verdict = burst.verdict[i];
-  const bool unmatched = burst.service[i] != nullptr && burst.parsed[i].kind != PacketKind::icmp &&
+  const bool unmatched = burst.service[i] != no_service && burst.parsed[i].kind != PacketKind::icmp &&
                          (verdict == Verdict::kernel || verdict == Verdict::drop_unmatched);
-  if (unmatched) parts.counters.service(burst.service[i]->id).unmatched.add(1);
+  if (unmatched) parts.counters.service(burst.service[i]).unmatched.add(1);
   if (verdict == Verdict::kernel) to_kernel.put(burst.port, burst.packets[i], i);
   if (verdict == Verdict::held) counters.count(verdict, burst.bytes[i]);
   if (!is_drop(verdict)) return;

@@ -67,8 +67,8 @@ struct Burst {
   std::array<DatagramIndex, burst_max> datagram;  // of a first fragment, else no_datagram
   std::array<BackendId, burst_max> leader;        // where a later fragment's first one went, else no_backend
   // find_service
-  std::array<const SnapshotService*, burst_max> service;
-  std::array<const SnapshotPool*, burst_max> pool;
+  std::array<ServiceId, burst_max> service;         // no_service: not to a service's address
+  std::array<const SnapshotPool*, burst_max> pool;  // likewise nullptr
   std::uint32_t quoted = 0;  // bit i: an ICMP error; `key` is that of the flow it quotes
   std::array<std::uint16_t, burst_max> answer_mtu;  // with Verdict::answer: 0 answers an echo, else too big
 

@@ -143,6 +143,11 @@ Verdict judge_rest(const Snapshot& snapshot, Burst& burst, std::size_t i, Servic
   return match.unmatched_drop ? Verdict::drop_unmatched : Verdict::kernel;
 }
 
+void set_service(const Snapshot& snapshot, const ServiceMatch& match, Burst& burst, std::size_t i) {
+  burst.service[i] = ServiceId(match.service);
+  burst.pool[i] = snapshot.pools[match.pool].get();
+}
+
 // Any packet that is to be forwarded so far.
 [[gnu::noinline]] void judge(const Snapshot& snapshot, Burst& burst, std::size_t i) {
   const Packet& packet = burst.parsed[i];
@@ -150,21 +155,18 @@ Verdict judge_rest(const Snapshot& snapshot, Burst& burst, std::size_t i, Servic
   ServiceMatch match;
   burst.verdict[i] = ported ? judge_ported(snapshot, *burst.packets[i], packet, burst.key[i], match)
                             : judge_rest(snapshot, burst, i, match);
-  if (match.kind == ServiceMatch::Kind::not_ours) return;
-  burst.service[i] = &snapshot.services[match.service];
-  burst.pool[i] = burst.service[i]->pool;
+  if (match.kind != ServiceMatch::Kind::not_ours) set_service(snapshot, match, burst, i);
 }
 
-// The service where one look-up decides, which is so for nearly every packet; else nullptr.
-[[gnu::always_inline]] inline const SnapshotService* find_plain(const Snapshot& snapshot,
-                                                                const Packet& packet, const KeyBytes& key) {
+// The match where one look-up decides, which is so for nearly every packet; else nullptr.
+[[gnu::always_inline]] inline const ServiceMatch* find_plain(const Snapshot& snapshot, const Packet& packet,
+                                                             const KeyBytes& key) {
   const bool plain = packet.kind == PacketKind::tcp ||
                      (packet.kind == PacketKind::udp && !snapshot.gue_ports[packet.destination_port]);
   if (!plain) [[unlikely]]
     return nullptr;
-  const ServiceMatch* match = snapshot.lookup.find_exact(packet.family, key_destination(key, packet.family),
-                                                         key_door(key, packet.family));
-  return match == nullptr ? nullptr : &snapshot.services[match->service];
+  return snapshot.lookup.find_exact(packet.family, key_destination(key, packet.family),
+                                    key_door(key, packet.family));
 }
 
 }  // namespace
@@ -173,14 +175,13 @@ void find_service(const Snapshot& snapshot, Burst& burst) {
   for (std::size_t i = 0; i < burst.size; ++i) {
     const bool undecided = burst.verdict[i] == Verdict::forward;
     if (undecided) [[likely]] {
-      const SnapshotService* service = find_plain(snapshot, burst.parsed[i], burst.key[i]);
-      if (service != nullptr) [[likely]] {
-        burst.service[i] = service;
-        burst.pool[i] = service->pool;
+      const ServiceMatch* match = find_plain(snapshot, burst.parsed[i], burst.key[i]);
+      if (match != nullptr) [[likely]] {
+        set_service(snapshot, *match, burst, i);
         continue;
       }
     }
-    burst.service[i] = nullptr;
+    burst.service[i] = no_service;
     burst.pool[i] = nullptr;
     if (undecided) judge(snapshot, burst, i);
   }

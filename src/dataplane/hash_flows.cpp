@@ -58,7 +58,7 @@ class PoolRows {
 template <Family family>
 std::size_t hash_run(const PipelineParts& parts, Burst& burst, std::size_t first) {
   const SnapshotPool* pool = burst.pool[first];
-  const SnapshotService* service = nullptr;
+  ServiceId service = no_service;
   const PoolRows rows(*pool);
   const FlowTable& flows = parts.flows.table;
   const std::size_t size = burst.size;
@@ -73,7 +73,7 @@ std::size_t hash_run(const PipelineParts& parts, Burst& burst, std::size_t first
     if (rows.tracked()) flows.prefetch(hash);
     if (burst.service[i] != service) {
       service = burst.service[i];
-      rte_prefetch0(&parts.counters.service(service->id));
+      rte_prefetch0(&parts.counters.service(service));
     }
   }
   return i;

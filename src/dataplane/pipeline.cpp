@@ -37,8 +37,8 @@ class ForwardedCounts {
 
  private:
   void flush_service() {
-    if (service_ == nullptr) return;
-    ServiceCounters& service = counters_.service(service_->id);
+    if (service_packets_ == 0) return;
+    ServiceCounters& service = counters_.service(service_);
     service.packets.add(service_packets_);
     service.bytes.add(service_bytes_);
     if (service_new_flows_ != 0) service.new_flows.add(service_new_flows_);
@@ -47,7 +47,7 @@ class ForwardedCounts {
 
   WorkerCounters& counters_;
   const Burst& burst_;
-  const SnapshotService* service_ = nullptr;
+  ServiceId service_ = no_service;  // of the sums that are not flushed yet
   std::uint64_t packets_ = 0, frame_bytes_ = 0;
   std::uint64_t service_packets_ = 0, service_bytes_ = 0, service_new_flows_ = 0;
 };

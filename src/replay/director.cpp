@@ -130,8 +130,7 @@ void ReplayDirector::resolve(const Snapshot& snapshot) {
 }
 
 void ReplayDirector::remember_names(const Snapshot& snapshot) {
-  for (std::size_t n = 0; n < snapshot.services.size(); ++n)
-    service_names_[snapshot.services[n].id] = snapshot.service_names[n];
+  for (const SnapshotService& service : snapshot.services) service_names_[service.id] = service.name;
   for (const auto& pool : snapshot.pools) {
     const Seating& seating = *store_.current().seatings.at(pool->name);
     for (std::size_t slot = 0; slot < pool->backends.size(); ++slot)

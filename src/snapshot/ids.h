@@ -16,6 +16,7 @@ enum class Epoch : std::uint64_t {};
 inline constexpr std::size_t backend_ids_max = 1U << 20;
 inline constexpr std::size_t service_ids_max = 1U << 16;
 inline constexpr BackendId no_backend{backend_ids_max - 1};  // never handed out
+inline constexpr ServiceId no_service{service_ids_max};
 
 template <class Id>
 [[nodiscard]] constexpr std::size_t to_index(Id id) {

@@ -19,7 +19,7 @@ struct Claim {
   PortRange range;
   Width width = Width::port;
   std::size_t order = 0;  // of the rule
-  std::uint32_t service = 0;
+  std::uint16_t service = 0, pool = 0;
 };
 
 std::vector<PortRange> ranges_of(const ServiceRule& rule) {
@@ -58,8 +58,8 @@ ServiceTable ServiceTable::build(std::span<const ServiceRule> rules) {
     const Key key = masked(address_key(family, rule.address.bytes.data()), family, rule.prefix_length);
     const auto [at, is_new] = known.try_emplace({key.high, key.low, key.tail}, table.prefixes_.size());
     if (is_new) {
-      const ServiceMatch match{ServiceMatch::Kind::no_such_port, rule.unmatched_drop, rule.ping,
-                               rule.service};
+      const ServiceMatch match{ServiceMatch::Kind::no_such_port, rule.unmatched_drop, rule.ping, rule.service,
+                               rule.pool};
       table.prefixes_.push_back({key, match, {}});
       auto& lengths = family == Family::ipv4 ? table.lengths_ipv4_ : table.lengths_ipv6_;
       if (std::find(lengths.begin(), lengths.end(), rule.prefix_length) == lengths.end())
@@ -67,7 +67,7 @@ ServiceTable ServiceTable::build(std::span<const ServiceRule> rules) {
     }
     for (const PortRange& range : ranges_of(rule))
       claims[{at->second, rule.protocol}].push_back(
-          {range, width_of(range, rule.ports.empty()), order, rule.service});
+          {range, width_of(range, rule.ports.empty()), order, rule.service, rule.pool});
   }
   std::ranges::sort(table.lengths_ipv4_, std::greater{});
   std::ranges::sort(table.lengths_ipv6_, std::greater{});
@@ -94,7 +94,7 @@ ServiceTable ServiceTable::build(std::span<const ServiceRule> rules) {
           ports.segments.back().last + 1 == first) {
         ports.segments.back().last = last;
       } else {
-        ports.segments.push_back({first, last, best->service});
+        ports.segments.push_back({first, last, best->service, best->pool});
       }
     }
     table.prefixes_[place.first].protocols.push_back(std::move(ports));
@@ -129,6 +129,7 @@ void ServiceTable::index_exact() {
         ServiceMatch match = prefix.address_match;
         match.kind = ServiceMatch::Kind::service;
         match.service = segment.service;
+        match.pool = segment.pool;
         for (std::uint32_t port = segment.first; port <= segment.last; ++port) {
           const std::uint32_t door = door_of(ports.protocol, static_cast<std::uint16_t>(port));
           if (ipv4) {
@@ -182,6 +183,7 @@ ServiceMatch ServiceTable::find_by_prefix(Family family, const std::uint8_t* add
       if (segment == ports.segments.end() || segment->first > port) continue;
       match.kind = ServiceMatch::Kind::service;
       match.service = segment->service;
+      match.pool = segment->pool;
       return match;
     }
   }

@@ -22,13 +22,13 @@ struct PortRange {
   friend auto operator<=>(const PortRange&, const PortRange&) = default;
 };
 
-// What a service asks for; `service` is the index that a match answers with.
+// What a service asks for; `service` and `pool` are numbers of the caller's that a match answers with.
 struct ServiceRule {
   IpAddress address;
   std::uint8_t prefix_length = 32;
   std::uint8_t protocol = 6;     // 6 TCP, 17 UDP
   std::vector<PortRange> ports;  // empty: any port
-  std::uint32_t service = 0;
+  std::uint16_t service = 0, pool = 0;
   bool unmatched_drop = false;  // what happens on this address where no rule matches
   std::uint8_t ping = 0;        // Ping, as a number; the first rule of an address decides
 };
@@ -38,7 +38,8 @@ struct ServiceMatch {
   Kind kind = Kind::not_ours;
   bool unmatched_drop = false;  // of the longest prefix with this address; not with Kind::not_ours
   std::uint8_t ping = 0;        // likewise
-  std::uint32_t service = 0;    // Kind::service: the match; Kind::no_such_port: the first rule of the address
+  std::uint16_t service = 0;    // Kind::service: the match; Kind::no_such_port: the first rule of the address
+  std::uint16_t pool = 0;       // likewise
 };
 
 class ServiceTable {
@@ -113,7 +114,7 @@ class ServiceTable {
   // Disjoint, ascending; which service takes these ports.
   struct Segment {
     std::uint16_t first = 0, last = 0;
-    std::uint32_t service = 0;
+    std::uint16_t service = 0, pool = 0;
   };
   struct Ports {
     std::uint8_t protocol = 0;

@@ -66,10 +66,11 @@ struct SnapshotPool {
 enum class Ping : std::uint8_t { answer, forward, kernel };
 enum class Unmatched : std::uint8_t { kernel, drop };
 
-// Without its name, so that the workers touch a quarter of a cache line.
+// For control; what the workers need of a service stands in the ServiceTable.
 struct SnapshotService {
-  const SnapshotPool* pool = nullptr;  // owned by Snapshot::pools
+  std::string name;
   ServiceId id{};
+  const SnapshotPool* pool = nullptr;  // owned by Snapshot::pools
 };
 
 // Where a backend id stands now; an id that no pool holds has pool == nullptr.
@@ -86,9 +87,8 @@ struct Snapshot {
   std::vector<std::shared_ptr<const SnapshotPool>> pools;
   std::bitset<0x10000> gue_ports;  // of all pools
   std::vector<SnapshotService> services;
-  std::vector<std::string> service_names;  // [services]
-  ServiceTable lookup;                     // packet's destination -> index into services
-  std::vector<BackendPlace> backends;      // by BackendId; ids beyond the end are gone
+  ServiceTable lookup;                 // packet's destination -> ServiceId, and index into pools
+  std::vector<BackendPlace> backends;  // by BackendId; ids beyond the end are gone
 
   // control, before it is published
   void add_pool(std::shared_ptr<const SnapshotPool> pool) {
@@ -100,10 +100,6 @@ struct Snapshot {
       backends[id] = {pool.get(), static_cast<MemberIndex>(slot), backend.keeps_tcp, backend.keeps_udp};
     }
     pools.push_back(std::move(pool));
-  }
-  void add_service(std::string name, ServiceId id, const SnapshotPool& pool) {
-    services.push_back({&pool, id});
-    service_names.push_back(std::move(name));
   }
 };
 

@@ -18,7 +18,7 @@ ServiceRule rule_of(const Service& service, std::size_t index) {
           .prefix_length = service.prefix_length,
           .protocol = service.protocol,
           .ports = service.ports,
-          .service = static_cast<std::uint32_t>(index),
+          .service = static_cast<std::uint16_t>(index),
           .unmatched_drop = service.unmatched == Unmatched::drop,
           .ping = static_cast<std::uint8_t>(service.ping)};
 }
@@ -189,12 +189,15 @@ bool has_connections(const Pool* pool) {
 
 }  // namespace
 
-ServiceTable service_table(const Site& site) {
+std::vector<ServiceRule> service_rules(const Site& site) {
+  static_assert(service_ids_max <= 1U << 16, "an index fits");
   std::vector<ServiceRule> rules;
   rules.reserve(site.services.size());
   for (std::size_t i = 0; i < site.services.size(); ++i) rules.push_back(rule_of(site.services[i], i));
-  return ServiceTable::build(rules);
+  return rules;
 }
+
+ServiceTable service_table(const Site& site) { return ServiceTable::build(service_rules(site)); }
 
 std::vector<ServiceOverlap> service_overlaps(const Site& site) {
   Prefixes all;

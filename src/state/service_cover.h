@@ -15,7 +15,8 @@
 
 namespace guideway {
 
-// A match's `service` is the index into site.services.
+// In the order of the services; a match answers with the index of its service.
+[[nodiscard]] std::vector<ServiceRule> service_rules(const Site& site);
 [[nodiscard]] ServiceTable service_table(const Site& site);
 [[nodiscard]] std::string ports_text(
     const std::vector<PortRange>& ports);  // "80,443,8000-8099"; empty: "any"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "state/pool_rows.h"
 #include "state/service_cover.h"
 #include "state/service_ids.h"
+#include "state/site_check.h"
 
 namespace guideway {
 namespace {
@@ -224,10 +226,22 @@ Result<std::shared_ptr<const Snapshot>> SnapshotBuilder::Impl::build(const SiteV
   auto out = std::make_shared<Snapshot>();
   out->epoch = version.epoch;
   out->backends.resize(backend_ids.end());
-  for (const Pool& pool : version.site.pools) out->add_pool(pools.at(pool.name).built);
-  for (const Service& service : version.site.services)
-    out->add_service(service.name, *service_ids.find(service.name), *pools.at(service.pool).built);
-  out->lookup = service_table(version.site);
+  std::map<std::string_view, std::size_t> places;
+  for (const Pool& pool : version.site.pools) {
+    places.emplace(pool.name, out->pools.size());
+    out->add_pool(pools.at(pool.name).built);
+  }
+  std::vector<ServiceRule> rules = service_rules(version.site);
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    const Service& service = version.site.services[i];
+    const ServiceId id = *service_ids.find(service.name);
+    const std::size_t place = places.at(service.pool);
+    static_assert(service_ids_max <= 1U << 16 && pools_max <= 1U << 16, "both fit");
+    rules[i].service = static_cast<std::uint16_t>(id);
+    rules[i].pool = static_cast<std::uint16_t>(place);
+    out->services.push_back({service.name, id, out->pools[place].get()});
+  }
+  out->lookup = ServiceTable::build(rules);
   return out;
 }
 

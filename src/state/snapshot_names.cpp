@@ -22,10 +22,10 @@ std::optional<BackendId> backend_id(const SiteVersion& version, const Snapshot& 
 }
 
 std::optional<ServiceId> service_id(const Snapshot& snapshot, std::string_view service) {
-  const auto& names = snapshot.service_names;
-  const auto found = std::find(names.begin(), names.end(), service);
-  if (found == names.end()) return std::nullopt;
-  return snapshot.services[static_cast<std::size_t>(found - names.begin())].id;
+  const auto found =
+      std::find_if(snapshot.services.begin(), snapshot.services.end(),
+                   [&](const SnapshotService& candidate) { return candidate.name == service; });
+  return found == snapshot.services.end() ? std::nullopt : std::optional(found->id);
 }
 
 }  // namespace guideway

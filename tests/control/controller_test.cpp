@@ -125,8 +125,7 @@ std::map<std::string, std::uint64_t> ids_of(const Snapshot& snapshot) {
   std::map<std::string, std::uint64_t> out;
   for (const auto& pool : snapshot.pools)
     for (const SnapshotBackend& backend : pool->backends) out[backend.address.text()] = to_index(backend.id);
-  for (std::size_t n = 0; n < snapshot.services.size(); ++n)
-    out[snapshot.service_names[n]] = to_index(snapshot.services[n].id);
+  for (const SnapshotService& service : snapshot.services) out[service.name] = to_index(service.id);
   return out;
 }
 

@@ -83,7 +83,8 @@ class DirectorForTests {
   std::shared_ptr<const Snapshot> snapshot() const {
     auto out = std::make_shared<Snapshot>();
     out->add_pool(std::make_shared<const SnapshotPool>(pool));
-    for (std::size_t i = 0; i < rules.size(); ++i) out->add_service("service", ServiceId(i), *out->pools[0]);
+    for (std::size_t i = 0; i < rules.size(); ++i)
+      out->services.push_back({"service", ServiceId(i), out->pools[0].get()});
     out->lookup = ServiceTable::build(rules);
     return out;
   }

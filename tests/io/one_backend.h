@@ -35,7 +35,7 @@ inline std::shared_ptr<const Snapshot> one_backend(NextHopIndex next_hop, std::u
   out->epoch = Epoch{epoch};
   const std::array rules{ServiceRule{.address = ipv4({203, 0, 113, 10}), .ports = {{80, 80}}, .service = 0}};
   out->lookup = ServiceTable::build(rules);
-  out->add_service("www", ServiceId{0}, *pool);
+  out->services.push_back({"www", ServiceId{0}, pool.get()});
   out->add_pool(std::move(pool));
   return out;
 }

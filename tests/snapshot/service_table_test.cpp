@@ -29,7 +29,8 @@ struct Case {
 
 ServiceRule rule(std::uint32_t service, const char* text, std::uint8_t length, std::vector<PortRange> ports,
                  std::uint8_t protocol = 6) {
-  return {address(text), length, protocol, std::move(ports), service, false, 0};
+  return {address(text), length, protocol, std::move(ports), static_cast<std::uint16_t>(service), 0,
+          false,         0};
 }
 
 TEST(ServiceTable, WhoWins) {
@@ -204,7 +205,8 @@ ServiceMatch slow_find(const std::vector<ServiceRule>& rules, const IpAddress& a
     if (!covers(r)) continue;
     if (r.prefix_length > longest) {
       longest = r.prefix_length;
-      if (match.kind != Kind::service) match = {Kind::no_such_port, r.unmatched_drop, r.ping, r.service};
+      if (match.kind != Kind::service)
+        match = {Kind::no_such_port, r.unmatched_drop, r.ping, r.service, r.pool};
     }
     if (r.protocol != protocol) continue;
     int narrowness = r.ports.empty() ? 0 : -1;

@@ -86,10 +86,12 @@ LookupCosts compare_lookups(std::uint32_t flows, std::size_t rounds) {
   std::size_t at_ours = 0, at_theirs = 0, at_lines = 0;
   const Lines lines = make_lines(table.memory_bytes());
   const auto line_of = [&](std::uint64_t key) { return &lines[key & (table.buckets() - 1)]; };
+  std::array<FlowTable::Entry, burst_max> entries;
   const auto ours = [&] {
     const std::uint64_t* burst = next(at_ours);
     for (std::size_t i = 0; i < burst_max; ++i) table.prefetch(burst[i]);
-    for (std::size_t i = 0; i < burst_max; ++i) found += table.find_entry(burst[i], 0) ? 1 : 0;
+    table.find_entries({burst, burst_max}, ~0U, 0, entries);
+    for (const FlowTable::Entry& entry : entries) found += entry ? 1 : 0;
   };
   const auto theirs = [&] {
     const std::uint64_t* burst = next(at_theirs);

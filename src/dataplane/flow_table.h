@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "snapshot/ids.h"
@@ -77,6 +78,25 @@ class FlowTable {
       return {};
     return find_in(other(bucket), hash, spilled_bit, now_ms);
   }
+  // The same for those of up to 32 hashes whose bits are set in `wanted`; out[n] belongs to hash[n]. A flow that lives in
+  // its bucket's fellow is looked for behind all others, so that what the fellow takes from memory is hidden as well.
+  [[gnu::always_inline]] void find_entries(std::span<const std::uint64_t> hash, std::uint32_t wanted,
+                                           std::uint32_t now_ms, std::span<Entry> out) const {
+    std::uint32_t elsewhere = 0;
+    for (; wanted != 0; wanted &= wanted - 1) {
+      const auto n = static_cast<std::size_t>(std::countr_zero(wanted));
+      Bucket& bucket = home(hash[n]);
+      out[n] = find_in(bucket, hash[n], 0, now_ms);
+      if (out[n] || bucket.spilled == 0) [[likely]]
+        continue;
+      __builtin_prefetch(&other(bucket));
+      elsewhere |= 1U << n;
+    }
+    for (; elsewhere != 0; elsewhere &= elsewhere - 1) {
+      const auto n = static_cast<std::size_t>(std::countr_zero(elsewhere));
+      out[n] = find_in(other(home(hash[n])), hash[n], spilled_bit, now_ms);
+    }
+  }
   // When an entry that is in use now shall end: never before `timeout_ms` from now, and at most a slack later.
   struct Renewal {
     Renewal(std::uint32_t now_ms, std::uint32_t timeout_ms)
@@ -132,6 +152,9 @@ class FlowTable {
         if (const auto sight = sight_of(buckets_[i], slot, now_ms)) visit(*sight);
   }
   [[nodiscard]] std::size_t buckets() const { return bucket_count_; }
+  [[nodiscard]] std::size_t bucket_of(Entry entry) const {
+    return static_cast<std::size_t>(entry.bucket - buckets_);
+  }
   [[nodiscard]] std::size_t memory_bytes() const { return bucket_count_ * sizeof(Bucket); }
   [[nodiscard]] std::size_t capacity() const { return bucket_count_ * 4; }  // nominal flows
 

@@ -1,3 +1,4 @@
+#include <array>
 #include <bit>
 
 #include "dataplane/flow_class.h"
@@ -25,8 +26,8 @@ class PoolFlows {
         now_ms_(now_ms),
         established_(now_ms, pool.timeouts.established_ms) {}
 
-  [[nodiscard, gnu::always_inline]] MemberIndex find(const Packet& packet, std::uint64_t hash) const {
-    const FlowTable::Entry entry = table_.find_entry(hash, now_ms_);
+  // The slot that the packet of this entry goes to; puts the entry's end off.
+  [[nodiscard, gnu::always_inline]] MemberIndex follow(FlowTable::Entry entry, const Packet& packet) const {
     if (!entry) return no_member;
     const MemberIndex slot = serving_slot(snapshot_, pool_, entry.backend(), packet.kind == PacketKind::tcp);
     if (slot == no_member) [[unlikely]] {
@@ -72,33 +73,31 @@ MemberIndex lookup_fragment(const PipelineParts& parts, const Snapshot& snapshot
   if (packet.fragment_offset != 0)
     return burst.leader[i] == no_backend ? no_member : serving_slot(snapshot, pool, burst.leader[i], tcp);
   if (!pool.flow_table || is_syn(packet)) return no_member;
-  const MemberIndex slot = PoolFlows(parts.flows.table, snapshot, pool, now_ms).find(packet, burst.hash[i]);
+  FlowTable& table = parts.flows.table;
+  const MemberIndex slot =
+      PoolFlows(table, snapshot, pool, now_ms).follow(table.find_entry(burst.hash[i], now_ms), packet);
   return slot != no_member ? slot : lookup_anywhere(parts, snapshot, pool, tcp, burst.hash[i], now_ms);
 }
 
-// The packets from `first` on that are of the same pool, which has a flow table; answers where that ends.
-std::size_t lookup_run(const PipelineParts& parts, const Snapshot& snapshot, std::uint32_t now_ms,
-                       Burst& burst, std::size_t first) {
-  const SnapshotPool& pool = *burst.pool[first];
-  const PoolFlows flows(parts.flows.table, snapshot, pool, now_ms);
-  const std::size_t size = burst.size;
-  const std::uint32_t fragments = burst.fragments;
-  std::size_t i = first;
-  for (; i < size; ++i) {
-    if (burst.verdict[i] != Verdict::forward) continue;
-    if (burst.pool[i] != &pool) break;
-    const Packet& packet = burst.parsed[i];
-    // A SYN is always a new decision, even on a known tuple.
-    if (is_syn(packet) || (fragments >> i & 1) != 0) continue;
-    if (packet.kind == PacketKind::icmp) [[unlikely]] {
-      if ((burst.quoted >> i & 1) == 0) continue;
-      const bool tcp = key_protocol(burst.key[i], packet.family) == net::protocol_tcp;
-      burst.tracked[i] = lookup_anywhere(parts, snapshot, pool, tcp, burst.hash[i], now_ms);
-      continue;
-    }
-    burst.tracked[i] = flows.find(packet, burst.hash[i]);
+// Whose flow the table may know: a SYN is always a new decision, even on a known tuple.
+std::uint32_t wanted(const Burst& burst) {
+  std::uint32_t out = 0;
+  for (std::size_t i = 0; i < burst.size; ++i) {
+    const bool may_be_known = burst.verdict[i] == Verdict::forward && burst.pool[i]->flow_table &&
+                              !is_syn(burst.parsed[i]) && burst.parsed[i].kind != PacketKind::icmp;
+    out |= std::uint32_t{may_be_known} << i;
   }
-  return i;
+  return out & ~burst.fragments;
+}
+
+// An ICMP error goes where the flow it quotes goes.
+void lookup_quoted(const PipelineParts& parts, const Snapshot& snapshot, std::uint32_t now_ms, Burst& burst) {
+  for (std::uint32_t left = burst.quoted; left != 0; left &= left - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(left));
+    if (burst.verdict[i] != Verdict::forward || !burst.pool[i]->flow_table) continue;
+    const bool tcp = key_protocol(burst.key[i], burst.parsed[i].family) == net::protocol_tcp;
+    burst.tracked[i] = lookup_anywhere(parts, snapshot, *burst.pool[i], tcp, burst.hash[i], now_ms);
+  }
 }
 
 }  // namespace
@@ -110,11 +109,20 @@ void lookup_flows(const PipelineParts& parts, const Snapshot& snapshot, std::uin
     if (burst.verdict[i] == Verdict::forward)
       burst.tracked[i] = lookup_fragment(parts, snapshot, burst, i, now_ms);
   }
-  for (std::size_t i = 0; i < burst.size;) {
-    if (burst.verdict[i] == Verdict::forward && burst.pool[i]->flow_table) {
-      i = lookup_run(parts, snapshot, now_ms, burst, i);
-    } else {
-      ++i;
+  lookup_quoted(parts, snapshot, now_ms, burst);
+
+  std::uint32_t left = wanted(burst);
+  if (left == 0) return;
+  FlowTable& table = parts.flows.table;
+  std::array<FlowTable::Entry, burst_max> entries;
+  table.find_entries(burst.hash, left, now_ms, entries);
+  while (left != 0) {
+    const SnapshotPool* pool = burst.pool[static_cast<std::size_t>(std::countr_zero(left))];
+    const PoolFlows flows(table, snapshot, *pool, now_ms);
+    for (; left != 0; left &= left - 1) {
+      const auto i = static_cast<std::size_t>(std::countr_zero(left));
+      if (burst.pool[i] != pool) break;
+      burst.tracked[i] = flows.follow(entries[i], burst.parsed[i]);
     }
   }
 }

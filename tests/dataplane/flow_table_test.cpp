@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
 #include <thread>
 #include <unordered_map>
+#include <vector>
 
 namespace guideway {
 namespace {
@@ -165,6 +167,39 @@ TEST(FlowTable, SpilledEntriesKeepTheirHome) {
   table.insert(other_home, id(2), FlowClass::fresh, 0, minute);
   EXPECT_EQ(table.find(in_pair(5), 0), id(1));
   EXPECT_EQ(table.find(other_home, 0), id(2));
+}
+
+// A table with many flows that spilled, some of them expired; hashes that are known, unknown, and with a tag of 0.
+TEST(FlowTable, ABurstFindsWhatEachHashWouldAlone) {
+  FlowTable table(256);
+  std::mt19937_64 random(7);
+  std::vector<std::uint64_t> known;
+  for (int n = 0; n < 256; ++n) {
+    known.push_back(random() % 8 == 0 ? random() % 64 : random());
+    table.insert(known.back(), id(static_cast<std::uint32_t>(n)), FlowClass::fresh, 0,
+                 n % 4 == 0 ? minute : 3 * minute);
+  }
+  std::size_t spilled = 0;
+  for (int round = 0; round < 200; ++round) {
+    std::array<std::uint64_t, 32> hashes;
+    for (std::uint64_t& hash : hashes) hash = random() % 4 == 0 ? random() : known[random() % known.size()];
+    const auto wanted = static_cast<std::uint32_t>(random());
+    const std::uint32_t now = round % 2 == 0 ? 0 : 2 * minute;
+    std::array<FlowTable::Entry, 32> found;
+    table.find_entries(hashes, wanted, now, found);
+    for (std::size_t n = 0; n < hashes.size(); ++n) {
+      const FlowTable::Entry alone = table.find_entry(hashes[n], now);
+      if ((wanted >> n & 1) == 0) {
+        EXPECT_FALSE(found[n]);
+        continue;
+      }
+      EXPECT_EQ(found[n].bucket, alone.bucket);
+      if (!alone) continue;
+      EXPECT_EQ(found[n].slot, alone.slot);
+      spilled += (hashes[n] & (table.buckets() - 1)) != table.bucket_of(alone) ? 1U : 0U;
+    }
+  }
+  EXPECT_GT(spilled, 50U);
 }
 
 TEST(FlowTable, SweepRemovesWhatExpired) {

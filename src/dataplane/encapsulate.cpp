@@ -22,8 +22,8 @@ struct Egress {
 [[nodiscard]] constexpr std::uint64_t way_of(std::uint64_t next_hop) { return next_hop >> 48; }
 
 // `forward`, else the reason why there is no way.
-[[gnu::noinline]] Verdict open(const PortTable& ports, std::uint64_t next_hop, bool unwrapped,
-                               Egress& egress) {
+[[gnu::noinline]] Verdict find_egress(const PortTable& ports, std::uint64_t next_hop, bool unwrapped,
+                                      Egress& egress) {
   const NextHop::State state = NextHops::state_of(next_hop);
   const std::uint8_t number = NextHops::port_of(next_hop);
   if (state != NextHop::State::resolved || number >= ports.size)
@@ -165,7 +165,7 @@ std::size_t wrap_run(const PipelineParts& parts, TokenBucket& errors, std::uint3
     const Packet& packet = burst.parsed[i];
     const std::uint64_t next_hop = parts.next_hops.word(pool.backends[hops.slot(0)].next_hop);
     if (way_of(next_hop) != egress.way) [[unlikely]] {
-      const Verdict verdict = open(parts.ports, next_hop, encapsulation == Encapsulation::l2, egress);
+      const Verdict verdict = find_egress(parts.ports, next_hop, encapsulation == Encapsulation::l2, egress);
       if (verdict != Verdict::forward) return verdict;
     }
     burst.egress[i] = egress.port;

@@ -31,7 +31,8 @@ class PoolFlows {
     if (!entry) return no_member;
     const MemberIndex slot = serving_slot(snapshot_, pool_, entry.backend(), packet.kind == PacketKind::tcp);
     if (slot == no_member) [[unlikely]] {
-      // Its backend left or was stopped: the flow is decided anew and must not come back to it later.
+      // Its backend left or was stopped: the flow is decided anew and must not come back to it later. (An entry that
+      // another packet of the burst has erased names no_backend, and may be erased again.)
       table_.erase(entry);
       return no_member;
     }

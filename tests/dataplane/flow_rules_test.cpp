@@ -121,6 +121,24 @@ TEST_F(FlowRules, ADisabledBackendLosesItsFlowsForGood) {
   EXPECT_EQ(send(tcp_ack), Hops({1, 2}));
 }
 
+// The entries of a burst are looked up together: the second packet of a flow has one that the first one erased.
+TEST_F(FlowRules, TwoPacketsOfABurstLoseTheirFlowOnce) {
+  std::vector<Bytes> burst;
+  for (std::uint16_t port = 1; port <= 16; ++port) {
+    send(tcp_syn, port);
+    const Bytes packet = frame(ip({}, tcp({.source_port = port, .flags = tcp_ack})));
+    burst.insert(burst.end(), {packet, packet});
+  }
+  send(tcp_syn, 17);
+  rows({1, 2, none});
+  backend(0).keeps_tcp = false;
+  for (const Outcome& outcome : director.run(burst)) EXPECT_EQ(hops(outcome), Hops({1, 2}));
+  EXPECT_EQ(director.flows.table.count(BackendId(0), director.now_ms, 60'000).all(), 1U);
+  backend(0).keeps_tcp = true;
+  for (const Outcome& outcome : director.run(burst)) EXPECT_EQ(hops(outcome), Hops({1, 2}));
+  EXPECT_EQ(send(tcp_ack, 17), Hops({0, 1}));
+}
+
 TEST_F(FlowRules, ABackendThatLeftIsForgotten) {
   send(tcp_syn);
   send_udp();

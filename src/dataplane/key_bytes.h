@@ -37,6 +37,16 @@ inline void write_key(KeyBytes& key, Family family, const std::uint8_t* source,
   }
 }
 
+// The same from a packet whose addresses lie side by side, the source first, as they do in an IP header, and whose ports
+// do at the beginning of `l4`.
+[[gnu::always_inline]] inline void write_key(KeyBytes& key, Family family, const std::uint8_t* addresses,
+                                             const std::uint8_t* l4, std::uint8_t protocol) {
+  const std::size_t size = family == Family::ipv4 ? 8 : 32;
+  std::memcpy(key.bytes.data(), addresses, size);
+  net::store(key.bytes.data() + size,
+             std::uint64_t{net::load<std::uint32_t>(l4)} | std::uint64_t{protocol} << 32);
+}
+
 // Where the destination address lies.
 [[nodiscard]] inline const std::uint8_t* key_destination(const KeyBytes& key, Family family) {
   return key.bytes.data() + (family == Family::ipv4 ? 4 : 16);

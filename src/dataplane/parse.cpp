@@ -61,12 +61,6 @@ Verdict parse_link(const PipelineParts& parts, rte_mbuf*& mbuf, net::EthernetHea
   return gather(mbuf, net::ethernet_size_max, parts.mbufs) ? parse_at_hand() : Verdict::drop_no_buffer;
 }
 
-[[gnu::always_inline]] inline void write_key_of(const std::uint8_t* ip, const Packet& packet, KeyBytes& key) {
-  write_key(key, packet.family, net::source_address(ip, packet.family),
-            net::destination_address(ip, packet.family), packet.source_port, packet.destination_port,
-            packet.protocol);
-}
-
 // Whatever the frame may be.
 [[gnu::noinline]] Verdict parse_frame(const PipelineParts& parts, const PortView& port, rte_mbuf*& mbuf,
                                       Packet& packet, KeyBytes& key) {
@@ -80,7 +74,9 @@ Verdict parse_link(const PipelineParts& parts, rte_mbuf*& mbuf, net::EthernetHea
   const Family family = ethernet.ethertype == ethertype_ipv4 ? Family::ipv4 : Family::ipv6;
   const Verdict verdict = parse_ip_of(parts, port, mbuf, ethernet.payload_offset, family, packet);
   if (verdict != Verdict::forward) return verdict;
-  write_key_of(rte_pktmbuf_mtod_offset(mbuf, const std::uint8_t*, packet.ip_offset), packet, key);
+  const auto* ip = rte_pktmbuf_mtod_offset(mbuf, const std::uint8_t*, packet.ip_offset);
+  write_key(key, family, net::source_address(ip, family), net::destination_address(ip, family),
+            packet.source_port, packet.destination_port, packet.protocol);
   return verdict;
 }
 
@@ -112,7 +108,8 @@ class PlainFrames {
   [[gnu::always_inline]] static bool parse(std::span<const std::uint8_t> ip, std::size_t available,
                                            Family family, bool good, Packet& packet, KeyBytes& key) {
     if (!net::parse_plain(ip, available, family, good, net::ethernet_size, packet)) return false;
-    write_key_of(ip.data(), packet, key);
+    const std::size_t ip_header = family == Family::ipv4 ? net::ipv4_size : net::ipv6_size;
+    write_key(key, family, net::source_address(ip.data(), family), ip.data() + ip_header, packet.protocol);
     return true;
   }
 
@@ -127,12 +124,14 @@ void parse(const PipelineParts& parts, Burst& burst) {
   const PlainFrames plain_frames(port);
   burst.quoted = burst.fragments = 0;
   burst.verdict.fill(Verdict::forward);
-  for (std::size_t i = 0; i < burst.size; ++i) rte_prefetch0(rte_pktmbuf_mtod(burst.packets[i], void*));
-  for (std::size_t i = 0; i < burst.size; ++i) {
+  const std::size_t size = burst.size;
+  const std::uint32_t truncated = burst.truncated;
+  for (std::size_t i = 0; i < size; ++i) rte_prefetch0(rte_pktmbuf_mtod(burst.packets[i], void*));
+  for (std::size_t i = 0; i < size; ++i) {
     rte_mbuf*& mbuf = burst.packets[i];
     Packet& packet = burst.parsed[i];
     burst.bytes[i] = mbuf->pkt_len;
-    if ((burst.truncated >> i & 1) != 0) [[unlikely]] {
+    if ((truncated >> i & 1) != 0) [[unlikely]] {
       packet.kind = PacketKind::other;
       burst.verdict[i] = Verdict::drop_truncated;
       continue;

@@ -105,7 +105,7 @@ namespace net {
     tos_and_df = (std::uint64_t{swap16(static_cast<std::uint16_t>(words01))} >> 4 & 0xff) << 32 |
                  std::uint64_t{1} << 40;
   }
-  if (length > length_available || length > 0xffff) return false;
+  if (length > length_available || (!ipv4 && length > 0xffff)) return false;
   std::size_t l4_size = 0;  // as the packet says: a TCP header with its options, or all of a UDP datagram
   std::uint64_t kind_and_flags = 0;
   if (protocol == protocol_tcp) [[likely]] {

@@ -1,10 +1,13 @@
 // Apart: a measurement in a process of its own, as the EAL starts once a process.
 #pragma once
 
+#include <rte_eal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 #include <type_traits>
 
 #include "bench/director/give_up.h"
@@ -24,6 +27,9 @@ auto apart(Work work) {
   if (child == 0) {
     close(ends[0]);
     const Measured answer = work();
+    // The telemetry socket's directory, which the EAL leaves to what is registered for an exit.
+    std::error_code ignored;
+    std::filesystem::remove_all(rte_eal_get_runtime_dir(), ignored);
     _exit(write(ends[1], &answer, sizeof answer) == sizeof answer ? 0 : 1);
   }
   close(ends[1]);

@@ -14,6 +14,7 @@
 #include "bench/dataplane/end_to_end.h"
 #include "bench/dataplane/lookups.h"
 #include "bench/dataplane/run_case.h"
+#include "bench/met.h"
 
 namespace {
 
@@ -69,11 +70,6 @@ Line judged(const Case& one, const Costs& costs, const std::vector<Line>& before
     line.met = ratio <= *one.ratio;
   }
   return line;
-}
-
-const char* word(const std::optional<bool>& met) {
-  if (!met) return "";
-  return *met ? "met" : "MISSED";
 }
 
 void print(const Line& line, double per_ns) {

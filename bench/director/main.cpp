@@ -13,6 +13,7 @@
 #include "bench/director/changes.h"
 #include "bench/director/start.h"
 #include "bench/director/wake.h"
+#include "bench/met.h"
 
 namespace {
 
@@ -101,11 +102,6 @@ std::vector<Part> parts(const Options& options) {
           of(100, 100),
           {"start", [&] { return start(options.guidewayd); }},
           {"asleep", [&] { return asleep(options.guidewayd, options.seconds); }}};
-}
-
-const char* word(const std::optional<bool>& met) {
-  if (!met) return "";
-  return *met ? "met" : "MISSED";
 }
 
 int run(const Options& options) {

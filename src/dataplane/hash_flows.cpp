@@ -10,7 +10,7 @@ namespace {
 
 // The sizes are constants where XXH3 is inlined, so that only its branch for them remains.
 template <Family family>
-constexpr std::size_t key_size = family == Family::ipv4 ? 13 : 37;
+constexpr std::size_t key_size = key_addresses_size(family) + 5;
 
 template <Family family>
 std::uint64_t hash_key(const KeyBytes& key, std::uint64_t seed) {
@@ -19,8 +19,7 @@ std::uint64_t hash_key(const KeyBytes& key, std::uint64_t seed) {
 
 template <Family family>
 std::uint64_t hash_client(KeyBytes key, std::uint64_t seed) {
-  // The source port lies behind the addresses.
-  net::store<std::uint16_t>(key.bytes.data() + (family == Family::ipv4 ? 8 : 32), 0);
+  net::store<std::uint16_t>(key.bytes.data() + key_addresses_size(family), 0);  // the source port
   return hash_key<family>(key, seed);
 }
 

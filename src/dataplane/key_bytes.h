@@ -18,6 +18,11 @@ struct alignas(8) KeyBytes {
   std::array<std::uint8_t, 40> bytes;
 };
 
+// Bytes of both addresses; the ports lie behind them, then the protocol.
+[[nodiscard]] constexpr std::size_t key_addresses_size(Family family) {
+  return family == Family::ipv4 ? 8 : 32;
+}
+
 // Ports in host order. `source` and `destination` are 4 or 16 bytes each.
 inline void write_key(KeyBytes& key, Family family, const std::uint8_t* source,
                       const std::uint8_t* destination, std::uint16_t source_port,
@@ -41,7 +46,7 @@ inline void write_key(KeyBytes& key, Family family, const std::uint8_t* source,
 // do at the beginning of `l4`.
 [[gnu::always_inline]] inline void write_key(KeyBytes& key, Family family, const std::uint8_t* addresses,
                                              const std::uint8_t* l4, std::uint8_t protocol) {
-  const std::size_t size = family == Family::ipv4 ? 8 : 32;
+  const std::size_t size = key_addresses_size(family);
   std::memcpy(key.bytes.data(), addresses, size);
   net::store(key.bytes.data() + size,
              std::uint64_t{net::load<std::uint32_t>(l4)} | std::uint64_t{protocol} << 32);
@@ -49,17 +54,17 @@ inline void write_key(KeyBytes& key, Family family, const std::uint8_t* source,
 
 // Where the destination address lies.
 [[nodiscard]] inline const std::uint8_t* key_destination(const KeyBytes& key, Family family) {
-  return key.bytes.data() + (family == Family::ipv4 ? 4 : 16);
+  return key.bytes.data() + key_addresses_size(family) / 2;
 }
 
 // Destination port and protocol, as ServiceTable::door_of puts them together.
 [[nodiscard]] inline std::uint32_t key_door(const KeyBytes& key, Family family) {
-  return static_cast<std::uint32_t>(
-      net::load<std::uint64_t>(key.bytes.data() + (family == Family::ipv4 ? 8 : 32)) >> 16);
+  return static_cast<std::uint32_t>(net::load<std::uint64_t>(key.bytes.data() + key_addresses_size(family)) >>
+                                    16);
 }
 
 [[nodiscard]] inline std::uint8_t key_protocol(const KeyBytes& key, Family family) {
-  return key.bytes[family == Family::ipv4 ? 12 : 36];
+  return key.bytes[key_addresses_size(family) + 4];
 }
 
 }  // namespace guideway

@@ -15,10 +15,12 @@ HopList hops_behind(MemberIndex tracked, const HopList& row) {
 }
 
 // Whether a packet without an entry, of a pool with a flow table, makes one. A TCP packet that is no SYN is not learned
-// where further hops are named: the backends find the right one among themselves.
+// where further hops are named: the backends find the right one among themselves. ICMP makes none: an error is somebody
+// else's word about a flow, and nobody asks the table about echoes.
 bool creates_entry(const SnapshotPool& pool, const Packet& packet) {
   if (packet.fragment_offset != 0) return false;
-  return packet.kind == PacketKind::udp || is_syn(packet) || !names_further_hops(pool.encapsulation);
+  if (packet.kind == PacketKind::tcp) return is_syn(packet) || !names_further_hops(pool.encapsulation);
+  return packet.kind == PacketKind::udp;
 }
 
 // Whether a packet without an entry, of a pool that counts its flows, shows a connection that nobody counts. A RST ends

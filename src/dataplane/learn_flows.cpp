@@ -6,14 +6,15 @@
 namespace guideway::stages {
 namespace {
 
-void learn(const PipelineParts& parts, const SnapshotPool& pool, const Packet& packet, std::uint64_t hash,
+// False: the flow had an entry after all, which another packet of the burst has made, or which this SYN decides anew.
+bool learn(const PipelineParts& parts, const SnapshotPool& pool, const Packet& packet, std::uint64_t hash,
            BackendId backend, std::uint32_t now_ms) {
   FlowClass flow_class = packet.kind == PacketKind::udp ? FlowClass::udp_fresh : FlowClass::fresh;
   if (is_syn(packet)) {
     // A SYN on the tuple of an established flow that stays where it is (a forged one, above all) must not
     // make the entry easier to evict.
     const FlowTable::Entry known = parts.flows.table.find_entry(hash, now_ms);
-    if (known && known.backend() == backend && known.flow_class() == FlowClass::established) return;
+    if (known && known.backend() == backend && known.flow_class() == FlowClass::established) return false;
   } else if (packet.kind == PacketKind::tcp) {
     flow_class = flow_class_after(FlowClass::fresh, packet);
   }
@@ -27,6 +28,7 @@ void learn(const PipelineParts& parts, const SnapshotPool& pool, const Packet& p
     counters.flows_refused.add(1);
     BackendMarks::set(parts.counters.marks(backend).refused_ms, now_ms);
   }
+  return inserted != FlowTable::Inserted::replaced;
 }
 
 // Any of the hops may be the one that knows the connection.
@@ -52,7 +54,10 @@ void learn_flows(const PipelineParts& parts, std::uint32_t now_ms, Burst& burst)
     if (burst.verdict[i] != Verdict::forward) continue;
     const SnapshotPool& pool = *burst.pool[i];
     const BackendId first = pool.backends[burst.hops[i].slot(0)].id;
-    learn(parts, pool, burst.parsed[i], burst.hash[i], first, now_ms);
+    const Packet& packet = burst.parsed[i];
+    const bool opened = learn(parts, pool, packet, burst.hash[i], first, now_ms);
+    // UDP has no packet that opens a flow by itself: of several in a burst the first one did.
+    if (!opened && packet.kind == PacketKind::udp) burst.new_flow &= ~(1U << i);
   }
 }
 

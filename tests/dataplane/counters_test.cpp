@@ -92,6 +92,14 @@ TEST(Counters, AFlowIsNewWhenItsFirstPacketLeaves) {
   }
 }
 
+// As many as the table gets, though each packet of a burst is asked about before the first one is learned.
+TEST(Counters, OfAUdpFlowThatComesInOneBurst) {
+  DirectorForTests director;
+  director.run({udp_frame(4000), udp_frame(4001), udp_frame(4000), udp_frame(4000)});
+  EXPECT_EQ(director.of_backends(&BackendCounters::new_flows), 2U);
+  EXPECT_EQ(director.counters.verdicts.flows_created.get(), 2U);
+}
+
 // A SYN that was dropped has not begun a new connection: the old one on its tuple goes on where it is.
 TEST(Counters, ADroppedSynMovesNoFlow) {
   DirectorForTests director;

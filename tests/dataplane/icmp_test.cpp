@@ -90,6 +90,18 @@ TEST(IcmpError, FollowsATrackedFlowAndChangesNothing) {
   EXPECT_EQ(backend_of(director.run(error)), 3);
 }
 
+// Nor an entry, not even where TCP that nobody knows is learned: an error is somebody else's word about a flow.
+TEST(IcmpError, MakesNoEntry) {
+  for (const Encapsulation encapsulation : {Encapsulation::gue, Encapsulation::ipip}) {
+    DirectorForTests director;
+    director.pool.encapsulation = encapsulation;
+    const Bytes error = error_about(Family::ipv4, 3, 4, quoted(Family::ipv4, net::protocol_tcp, 40000, 80));
+    EXPECT_EQ(name(director.run(error).verdict), "forward");
+    EXPECT_EQ(director.flows.table.count(BackendId(0), director.now_ms, 0).all(), 0U);
+    EXPECT_EQ(director.counters.verdicts.flows_created.get(), 0U);
+  }
+}
+
 TEST(IcmpError, AsksTheOtherWorkersTables) {
   DirectorForTests director;
   director.run(frame(ip({}, tcp({.flags = tcp_syn}))));

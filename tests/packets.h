@@ -144,8 +144,8 @@ struct Link {
 };
 
 inline Bytes ethernet(std::uint16_t ethertype, const Bytes& payload, const Link& link = {}) {
-  Bytes out(link.destination.begin(), link.destination.end());
-  out.insert(out.end(), link.source.begin(), link.source.end());
+  Bytes out;
+  for (const MacAddress& mac : {link.destination, link.source}) out.insert(out.end(), mac.begin(), mac.end());
   for (const auto& [type, vlan] : link.tags) {
     append16(out, type);
     append16(out, vlan);

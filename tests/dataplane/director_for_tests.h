@@ -79,12 +79,14 @@ class DirectorForTests {
   // What has become of the n-th packet of all runs by now.
   [[nodiscard]] const Outcome& outcome(std::size_t n) const { return outcomes_.at(n); }
 
-  // The snapshot of `pool` and `rules` as they stand.
+  // The snapshot of the pools and `rules` as they stand.
   std::shared_ptr<const Snapshot> snapshot() const {
     auto out = std::make_shared<Snapshot>();
     out->add_pool(std::make_shared<const SnapshotPool>(pool));
+    for (const SnapshotPool& further : further_pools)
+      out->add_pool(std::make_shared<const SnapshotPool>(further));
     for (std::size_t i = 0; i < rules.size(); ++i)
-      out->services.push_back({"service", ServiceId(i), out->pools[0].get()});
+      out->services.push_back({"service", ServiceId(i), out->pools[rules[i].pool].get()});
     out->lookup = ServiceTable::build(rules);
     return out;
   }
@@ -135,13 +137,14 @@ class DirectorForTests {
   WorkerCounters counters;
   FlowState flows;
   SnapshotPool pool;
+  std::vector<SnapshotPool> further_pools;  // 1, 2, ... for ServiceRule::pool
   std::vector<ServiceRule> rules;
   std::uint32_t now_ms = 1000;
   Pipeline pipeline;
   Burst burst;  // as the last run left it
 
  private:
-  static constexpr std::uint32_t ids = 16;
+  static constexpr std::uint32_t ids = 128;
 
   void run_burst(const Snapshot& present, const std::vector<Bytes>& frames, std::size_t at,
                  const RunOptions& options) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace guideway {
@@ -75,26 +76,26 @@ ServiceTable ServiceTable::build(std::span<const ServiceRule> rules) {
   // Between two neighbouring borders of claims one claim is the best: that is a segment.
   for (auto& [place, of_protocol] : claims) {
     std::ranges::sort(of_protocol, {}, [](const Claim& c) { return std::tuple(c.width, c.order); });
-    std::vector<std::uint32_t> borders;
-    for (const Claim& claim : of_protocol) {
-      borders.push_back(claim.range.first);
-      borders.push_back(claim.range.last + 1U);
+    std::vector<std::pair<std::uint32_t, std::size_t>> borders;  // and whose they are
+    for (std::size_t claim = 0; claim < of_protocol.size(); ++claim) {
+      borders.emplace_back(of_protocol[claim].range.first, claim);
+      borders.emplace_back(of_protocol[claim].range.last + 1U, claim);
     }
     std::ranges::sort(borders);
-    borders.erase(std::unique(borders.begin(), borders.end()), borders.end());
     Ports ports{place.second, {}};
+    std::set<std::size_t> open;  // claims on what follows the border, the best one first
     for (std::size_t i = 0; i + 1 < borders.size(); ++i) {
-      const auto best = std::ranges::find_if(of_protocol, [&](const Claim& claim) {
-        return claim.range.first <= borders[i] && borders[i] <= claim.range.last;
-      });
-      if (best == of_protocol.end()) continue;
-      const auto first = static_cast<std::uint16_t>(borders[i]);
-      const auto last = static_cast<std::uint16_t>(borders[i + 1] - 1);
-      if (!ports.segments.empty() && ports.segments.back().service == best->service &&
+      const auto [border, claim] = borders[i];
+      if (open.erase(claim) == 0) open.insert(claim);
+      if (borders[i + 1].first == border || open.empty()) continue;
+      const Claim& best = of_protocol[*open.begin()];
+      const auto first = static_cast<std::uint16_t>(border);
+      const auto last = static_cast<std::uint16_t>(borders[i + 1].first - 1);
+      if (!ports.segments.empty() && ports.segments.back().service == best.service &&
           ports.segments.back().last + 1 == first) {
         ports.segments.back().last = last;
       } else {
-        ports.segments.push_back({first, last, best->service, best->pool});
+        ports.segments.push_back({first, last, best.service, best.pool});
       }
     }
     table.prefixes_[place.first].protocols.push_back(std::move(ports));

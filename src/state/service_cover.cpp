@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "state/port_claims.h"
 #include "state/prefix.h"
 
 namespace guideway {
@@ -35,40 +36,58 @@ std::optional<IpAddress> behind(const IpAddress& address, std::uint8_t length) {
   return std::nullopt;
 }
 
-// Services of several sites by their prefix, so that those within or around another are found without looking at all.
+// Services of several sites by their prefix and protocol, so that those that share packets with another are found without
+// looking at all.
 class Prefixes {
  public:
-  void add(const Service& service) {
-    by_prefix_[{service.address, service.prefix_length}].push_back(&service);
-    lengths_.insert(service.prefix_length);
+  explicit Prefixes(const std::vector<const Service*>& services) {
+    std::map<Key, std::map<std::uint8_t, std::vector<const Service*>>> sorted;
+    for (const Service* service : services) {
+      sorted[{service->address, service->prefix_length}][service->protocol].push_back(service);
+      lengths_.insert(service->prefix_length);
+    }
+    for (const auto& [prefix, protocols] : sorted)
+      for (const auto& [protocol, those] : protocols) claims_[prefix].emplace(protocol, PortClaims(those));
   }
-  [[nodiscard]] bool empty() const { return by_prefix_.empty(); }
-  // Calls on every service of the protocol that shares an address with `service`.
+  // Calls on every service of the protocol that shares an address and a port with `service`.
   template <class Visit>
   void overlapping(const Service& service, Visit visit) const {
     for (const std::uint8_t length : lengths_) {
       if (length >= service.prefix_length) break;
-      const auto around = by_prefix_.find({network_of(service.address, length), length});
-      if (around != by_prefix_.end()) visit_some(around->second, service.protocol, visit);
+      const auto around = claims_.find({network_of(service.address, length), length});
+      if (around != claims_.end()) visit_some(around->second, service, visit);
     }
-    for (auto at = by_prefix_.lower_bound({service.address, 0}); at != by_prefix_.end(); ++at) {
+    for (auto at = claims_.lower_bound({service.address, 0}); at != claims_.end(); ++at) {
       const auto& [address, length] = at->first;
       if (address.family != service.address.family ||
           network_of(address, service.prefix_length) != service.address)
         break;
-      if (length >= service.prefix_length) visit_some(at->second, service.protocol, visit);
+      if (length >= service.prefix_length) visit_some(at->second, service, visit);
     }
   }
 
  private:
+  using Key = std::pair<IpAddress, std::uint8_t>;
+  using Protocols = std::map<std::uint8_t, PortClaims>;
   template <class Visit>
-  static void visit_some(const std::vector<const Service*>& services, std::uint8_t protocol, Visit visit) {
-    for (const Service* service : services)
-      if (service->protocol == protocol) visit(*service);
+  static void visit_some(const Protocols& protocols, const Service& service, Visit visit) {
+    const auto found = protocols.find(service.protocol);
+    if (found == protocols.end()) return;
+    for (const Service* other : found->second.sharing(service)) visit(*other);
   }
-  std::map<std::pair<IpAddress, std::uint8_t>, std::vector<const Service*>> by_prefix_;
+  std::map<Key, Protocols> claims_;
   std::set<std::uint8_t> lengths_;
 };
+
+void append(std::vector<const Service*>& out, const std::vector<Service>& services) {
+  for (const Service& service : services) out.push_back(&service);
+}
+
+Prefixes prefixes_of(const Site& site) {
+  std::vector<const Service*> services;
+  append(services, site.services);
+  return Prefixes(services);
+}
 
 // The borders at which another service may begin or end.
 struct Borders {
@@ -200,8 +219,7 @@ std::vector<ServiceRule> service_rules(const Site& site) {
 ServiceTable service_table(const Site& site) { return ServiceTable::build(service_rules(site)); }
 
 std::vector<ServiceOverlap> service_overlaps(const Site& site) {
-  Prefixes all;
-  for (const Service& service : site.services) all.add(service);
+  const Prefixes all = prefixes_of(site);
   std::vector<ServiceOverlap> out;
   for (const Service& loser : site.services) {
     all.overlapping(loser, [&](const Service& winner) {
@@ -226,8 +244,7 @@ std::vector<std::string> hidden_services(const Site& site) {
                        [](const PortRange& range) { return range.first == range.last; });
   };
   if (std::all_of(site.services.begin(), site.services.end(), is_safe)) return {};
-  Prefixes all;
-  for (const Service& service : site.services) all.add(service);
+  const Prefixes all = prefixes_of(site);
   const ServiceTable table = service_table(site);
   std::vector<std::string> out;
   for (std::size_t i = 0; i < site.services.size(); ++i)
@@ -255,12 +272,12 @@ std::vector<ServiceCut> services_cut(const Site& before, const Site& after) {
     const auto found = others.find(service.name);
     return found != others.end() && *found->second == service;
   };
-  Prefixes all, changed;
-  for (const Service& service : before.services) all.add(service);
-  for (const Service& service : after.services) {
-    all.add(service);
-    if (!same_in(old_ones, service)) changed.add(service);
-  }
+  std::vector<const Service*> in_either, new_or_other;
+  append(in_either, before.services);
+  append(in_either, after.services);
+  for (const Service& service : after.services)
+    if (!same_in(old_ones, service)) new_or_other.push_back(&service);
+  const Prefixes all(in_either), changed(new_or_other);
   const Pair sites{before, after, service_table(before), service_table(after)};
   std::vector<ServiceCut> out;
   for (std::size_t i = 0; i < before.services.size(); ++i) {

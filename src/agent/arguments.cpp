@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "agent/status.h"
+#include "toml/near_match.h"
 
 namespace guideway::agent {
 namespace {
@@ -25,15 +26,28 @@ void add_lists(CLI::App& verb, Arguments& arguments) {
       ->type_name("FILE");
 }
 
+// `did you mean "--director"? ` where there is an option that is nearly what was typed.
+std::string option_meant(const CLI::App& verb) {
+  const auto unknown = verb.remaining();
+  const auto typed = std::ranges::find_if(unknown, [](const auto& word) { return word.starts_with("--"); });
+  if (typed == unknown.end()) return {};
+  std::vector<std::string> known;
+  for (const CLI::Option* option : verb.get_options())
+    for (const std::string& name : option->get_lnames()) known.push_back(name);
+  const auto meant = near_match(typed->substr(2, typed->find('=') - 2), known);
+  return meant ? "did you mean \"--" + *meant + "\"? " : "";
+}
+
 // One sentence, as the other programs say it.
 std::string sentence(const CLI::App& app, const CLI::ParseError& error, int argc, const char* const* argv) {
   const std::string verb = argc > 1 ? argv[1] : "";
   if (verb.empty()) return "no verb was given; use attach, update, detach or status";
-  if (!verb.starts_with("-") &&
-      app.get_subcommands([&](const CLI::App* known) { return known->get_name() == verb; }).empty())
-    return "there is no verb \"" + verb + "\"; use attach, update, detach or status";
-  return std::string(error.what()) + "; see guideway-agent " + (verb.starts_with("-") ? "" : verb + " ") +
-         "--help";
+  if (verb.starts_with("-"))
+    return std::string(error.what()) + "; " + option_meant(app) + "see guideway-agent --help";
+  const auto known = app.get_subcommands([&](const CLI::App* one) { return one->get_name() == verb; });
+  if (known.empty()) return "there is no verb \"" + verb + "\"; use attach, update, detach or status";
+  return std::string(error.what()) + "; " + option_meant(*known.front()) + "see guideway-agent " + verb +
+         " --help";
 }
 
 }  // namespace

@@ -4,11 +4,11 @@
 
 #include <toml++/toml.h>
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
 
 #include "toml/key_depth.h"
+#include "toml/near_match.h"
+#include "toml/text_file.h"
 
 namespace guideway::agent {
 namespace {
@@ -80,23 +80,16 @@ constexpr KeyReader keys[] = {
      [](const toml::node& n, Settings& out) { return take(n, integer, parse_udp_port, out.udp_port); }},
 };
 
-// The key that a word means which is an option's name ("director", "udp-port"), or lacks or has an s too much.
-std::string_view key_meant(std::string word) {
-  std::replace(word.begin(), word.end(), '-', '_');
-  for (const KeyReader& key : keys)
-    if (word == key.name || word + "s" == key.name || word == std::string(key.name) + "s") return key.name;
-  return {};
-}
-
 // Its place is the key's, not the value's.
 Error unknown_key(std::string_view word) {
-  const std::string_view meant = key_meant(std::string(word));
-  std::string known;
-  for (const KeyReader& key : keys) known += (known.empty() ? "" : ", ") + std::string(key.name);
+  std::vector<std::string> known;
+  for (const KeyReader& key : keys) known.emplace_back(key.name);
+  const auto meant = near_match(word, known);
   return {ErrorKind::invalid,
           fmt::format("there is no key \"{}\"", word),
           {},
-          meant.empty() ? "known keys: " + known : fmt::format("did you mean \"{}\"?", meant)};
+          meant ? fmt::format("did you mean \"{}\"?", *meant)
+                : fmt::format("known keys: {}", fmt::join(known, ", "))};
 }
 
 // The error, if the key is none or its value is wrong.
@@ -156,11 +149,9 @@ Result<std::vector<IpAddress>> parse_addresses(const std::vector<std::string>& t
 }
 
 Result<Settings> read_settings_file(const std::string& path) {
-  std::error_code unknown;
-  std::ifstream opened(path, std::ios::binary);
-  if (!opened || !std::filesystem::is_regular_file(path, unknown))
-    return fail(ErrorKind::invalid, "the file cannot be read", path, "check that it is there and readable");
-  const std::string text{std::istreambuf_iterator(opened), {}};
+  const auto read = read_text(path);
+  if (!read) return tl::unexpected(read.error());
+  const std::string& text = *read;
   if (const auto line = line_of_deep_key(text))
     return fail(ErrorKind::invalid, "a key has more than 64 parts with dots between them",
                 fmt::format("{}:{}", path, *line), "write each key as the documentation has it");

@@ -8,7 +8,7 @@
 #include <memory>
 #include <system_error>
 
-#include "state/text_file.h"
+#include "toml/text_file.h"
 
 namespace guideway {
 

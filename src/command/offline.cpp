@@ -1,7 +1,7 @@
 #include "command/offline.h"
 
 #include "command/site_export.h"
-#include "state/text_file.h"
+#include "toml/text_file.h"
 
 namespace guideway {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "command/help.h"
 #include "command/values.h"
-#include "state/near_match.h"
+#include "toml/near_match.h"
 
 namespace guideway {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "command/values.h"
 #include "state/duration.h"
-#include "state/near_match.h"
 #include "state/service_cover.h"
 #include "state/words.h"
+#include "toml/near_match.h"
 
 namespace guideway {
 namespace {

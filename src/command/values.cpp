@@ -8,7 +8,7 @@
 
 #include "guideway/name.h"
 #include "state/duration.h"
-#include "state/near_match.h"
+#include "toml/near_match.h"
 
 namespace guideway {
 namespace {

@@ -11,7 +11,7 @@
 #include "control/api_routes.h"
 #include "control/api_socket.h"
 #include "guideway/result.h"
-#include "state/text_file.h"
+#include "toml/text_file.h"
 
 namespace guideway {
 

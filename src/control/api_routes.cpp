@@ -13,7 +13,7 @@
 #include "command/json_text.h"
 #include "command/parser.h"
 #include "command/run.h"
-#include "state/near_match.h"
+#include "toml/near_match.h"
 
 namespace guideway {
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "state/near_match.h"
 #include "state/range.h"
 #include "state/site_file.h"
 #include "state/words.h"
+#include "toml/near_match.h"
 
 namespace guideway {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "state/device_name.h"
 #include "state/interface_name.h"
-#include "state/near_match.h"
 #include "state/prefix.h"
 #include "state/toml_reader.h"
+#include "toml/near_match.h"
 
 namespace guideway {
 namespace {

@@ -6,11 +6,11 @@
 #include <map>
 
 #include "state/duration.h"
-#include "state/near_match.h"
 #include "state/pool_rows.h"
 #include "state/quantity.h"
 #include "state/seatings.h"
 #include "state/site_check.h"
+#include "toml/near_match.h"
 
 namespace guideway {
 namespace {

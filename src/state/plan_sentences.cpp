@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "state/near_match.h"
 #include "state/quantity.h"
+#include "toml/near_match.h"
 
 namespace guideway {
 namespace {

@@ -11,7 +11,6 @@
 
 #include "guideway/name.h"
 #include "state/duration.h"
-#include "state/near_match.h"
 #include "state/prefix.h"
 #include "state/quantity.h"
 #include "state/range.h"
@@ -20,6 +19,7 @@
 #include "state/words.h"
 #include "tables/members.h"
 #include "tables/quota.h"
+#include "toml/near_match.h"
 
 namespace guideway {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "state/duration.h"
 #include "state/excerpt.h"
-#include "state/near_match.h"
 #include "state/range.h"
 #include "toml/key_depth.h"
+#include "toml/near_match.h"
 
 namespace guideway {
 namespace {

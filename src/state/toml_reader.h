@@ -16,8 +16,8 @@
 
 #include "guideway/address.h"
 #include "guideway/result.h"
-#include "state/text_file.h"
 #include "state/words.h"
+#include "toml/text_file.h"
 
 namespace guideway {
 

@@ -2,8 +2,11 @@
 #include "agent/settings.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <filesystem>
 #include <fstream>
+#include <thread>
 
 namespace guideway::agent {
 namespace {
@@ -125,6 +128,18 @@ TEST_F(SettingsFile, MissingFile) {
   const auto settings = read_settings_file("/nowhere/agent.toml");
   ASSERT_FALSE(settings);
   EXPECT_EQ(settings.error().where, "/nowhere/agent.toml");
+}
+
+// As `--config <(…)` has it; tests/toml holds that nobody waits for one without a writer for ever.
+TEST_F(SettingsFile, APipeWillDo) {
+  const std::string pipe = testing::TempDir() + "/agent.pipe";
+  std::filesystem::remove(pipe);
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::thread writer([&] { std::ofstream(pipe) << "mode = \"native\"\n"; });
+  const auto settings = read_settings_file(pipe);
+  writer.join();
+  ASSERT_TRUE(settings) << settings.error().text();
+  EXPECT_EQ(settings->mode, Mode::native);
 }
 
 TEST(Settings, TheCommandLineWins) {

@@ -315,7 +315,9 @@ def test_warnings(rig):
     (["fly"], 2, 'no verb "fly"; use attach, update'),
     ([], 2, "no verb was given; use attach"),
     (["attach", "eth0", "--bogus"], 2, "see guideway-agent attach --help"),
+    (["attach", "eth0", "--directer=10.77.0.2"], 2, 'did you mean "--director"? see guideway-agent attach --help'),
     (["--bogus"], 2, "see guideway-agent --help"),
+    (["--versoin"], 2, 'did you mean "--version"? see guideway-agent --help'),
 ])
 def test_refusals(rig, words, code, says):
     result = rig.a.agent(*words, check=False)

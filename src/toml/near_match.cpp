@@ -1,4 +1,4 @@
-#include "state/near_match.h"
+#include "toml/near_match.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // Text files: bytes as they are; a pipe serves as well, and one that keeps silent is not waited for.
-#include "state/text_file.h"
+#include "toml/text_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <thread>
 
-#include "scratch_directory.h"
+#include "tests/state/scratch_directory.h"
 
 namespace guideway {
 namespace {
@@ -47,7 +47,7 @@ TEST(TextFile, WhatCannotBeReadIsSaid) {
   const struct {
     std::string path, says;
   } cases[] = {
-      {pipe, "nothing came out of it for 20ms; name a file, or a pipe that somebody writes to"},
+      {pipe, "nothing came out of it for 0.02 s; name a file, or a pipe that somebody writes to"},
       {directory.path(), "cannot be read (Is a directory); check that it is a file"},
       {directory.path() / "none", "cannot be opened (No such file or directory)"},
       {"/dev/zero", "the file has more than 67108864 bytes"},

@@ -1,4 +1,4 @@
-#include "state/text_file.h"
+#include "toml/text_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -10,7 +10,6 @@
 #include <cstring>
 
 #include "guideway/fd.h"
-#include "state/duration.h"
 
 namespace guideway {
 namespace {
@@ -43,7 +42,8 @@ Result<std::string> read_text(const std::string& path, std::chrono::milliseconds
   for (;;) {
     if (!within(file, patience))
       return fail(ErrorKind::invalid,
-                  fmt::format("it is no file, and nothing came out of it for {}", print_duration(patience)),
+                  fmt::format("it is no file, and nothing came out of it for {:g} s",
+                              std::chrono::duration<double>(patience).count()),
                   path, "name a file, or a pipe that somebody writes to");
     const ssize_t size = ::read(file.get(), chunk.data(), chunk.size());
     if (size < 0 && (errno == EINTR || errno == EAGAIN)) continue;

@@ -5,6 +5,7 @@
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_mbuf.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstring>
@@ -53,9 +54,18 @@ class Eal {
 
  private:
   Eal() {
-    std::vector<std::string> words = {
-        "guideway-tests",    "--no-huge", "--no-pci", "--no-shconf", "-m", "64", "--no-telemetry",
-        "--log-level=error", "-l",        "0"};
+    std::vector<std::string> words = {"guideway-tests",
+                                      "--file-prefix",
+                                      "gw-tests-" + std::to_string(getpid()),
+                                      "--no-huge",
+                                      "--no-pci",
+                                      "--no-shconf",
+                                      "-m",
+                                      "64",
+                                      "--no-telemetry",
+                                      "--log-level=error",
+                                      "-l",
+                                      "0"};
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
@@ -63,6 +73,7 @@ class Eal {
       ADD_FAILURE() << "rte_eal_init: " << rte_strerror(rte_errno);
       std::abort();
     }
+    rmdir(rte_eal_get_runtime_dir());  // made however little is kept in it
     mbufs_ = rte_pktmbuf_pool_create("tests", 2047, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
     if (mbufs_ == nullptr) {
       ADD_FAILURE() << "no pool of mbufs: " << rte_strerror(rte_errno);

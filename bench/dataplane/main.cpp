@@ -4,6 +4,7 @@
 #include <rte_errno.h>
 #include <rte_memory.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -40,13 +41,16 @@ struct Line {
 
 // Memory without hugetlbfs, but of transparent huge pages, so that rte_hash has what the flow table has.
 rte_mempool* start_eal() {
-  static std::array<std::string, 11> words{
+  static std::array<std::string, 13> words{
       "bench",       "--no-huge", "--no-pci", "--no-shconf", "--no-telemetry", "--log-level=error",
-      "--iova-mode", "va",        "-m",       "1024",        "--lcores=0@0"};
-  words[10] = fmt::format("--lcores=0@{}", std::max(sched_getcpu(), 0));
+      "--iova-mode", "va",        "-m",       "1024",        "--file-prefix",  "",
+      "--lcores=0@0"};
+  words[11] = fmt::format("gw-bench-{}", getpid());
+  words[12] = fmt::format("--lcores=0@{}", std::max(sched_getcpu(), 0));
   std::array<char*, words.size() + 1> arguments{};
   std::ranges::transform(words, arguments.begin(), [](std::string& word) { return word.data(); });
   if (rte_eal_init(static_cast<int>(words.size()), arguments.data()) < 0) return nullptr;
+  rmdir(rte_eal_get_runtime_dir());  // made however little is kept in it
   rte_memseg_list_walk(
       [](const rte_memseg_list* list, void*) {
         madvise(list->base_va, list->len, MADV_HUGEPAGE);  // a wish; the figures say whether it was granted
@@ -157,6 +161,10 @@ int run(const Options& options) {
     };
     tell("end to end, stateless", costs.stateless, 0.35);
     tell("end to end, 1 million flows", costs.tracked, 0.25);
+  }
+  if (cases.empty() && lookups.empty() && end_to_end.is_null()) {
+    fmt::print(stderr, "bench: no case's name holds \"{}\"\n", options.filter);
+    return 2;
   }
   if (options.json) {
     const nlohmann::json all{

@@ -119,6 +119,10 @@ int run(const Options& options) {
     }
     std::fflush(stdout);
   }
+  if (all.empty()) {
+    fmt::print(stderr, "bench: no part's name holds \"{}\"\n", options.filter);
+    return 2;
+  }
   if (options.as_json) fmt::print("{}\n", all.dump(2));
   return 0;
 }

@@ -4,6 +4,7 @@
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -27,7 +28,7 @@ unsigned any_cpu() {
 
 Result<PacketMemory> PacketMemory::start() {
   // DPDK keeps pointers into its arguments.
-  static std::array<std::string, 12> words;
+  static std::array<std::string, 14> words;
   words = {"guideway",
            "--no-huge",
            "--no-pci",
@@ -39,12 +40,15 @@ Result<PacketMemory> PacketMemory::start() {
            "-m",
            "64",
            "--lcores",
-           fmt::format("0@{}", any_cpu())};
+           fmt::format("0@{}", any_cpu()),
+           "--file-prefix",
+           fmt::format("guideway-replay-{}", getpid())};
   std::array<char*, words.size() + 1> arguments{};
   std::ranges::transform(words, arguments.begin(), [](std::string& word) { return word.data(); });
   if (rte_eal_init(static_cast<int>(words.size()), arguments.data()) < 0)
     return fail(ErrorKind::internal, fmt::format("DPDK did not start: {}", rte_strerror(rte_errno)), {},
                 "64 MB of memory and a writable /tmp are all it needs; see its lines above");
+  rmdir(rte_eal_get_runtime_dir());  // made however little is kept in it
   rte_mempool* mbufs = rte_pktmbuf_pool_create("packets", mbuf_count, 0, 0, room, SOCKET_ID_ANY);
   if (mbufs == nullptr) {
     const std::string reason = rte_strerror(rte_errno);

@@ -37,7 +37,7 @@ def build_name():
                for option in json.loads((BUILD / "meson-info" / "intro-buildoptions.json").read_text())}
     name = (f"{'clang' if compiler[0].startswith('clang') else 'gcc'} {compiler[1]}, "
             f"-O{options['optimization']}, {platform.machine()}")
-    return name + "".join(f", {key}={options[key]}" for key, usual in (("b_sanitize", "none"), ("b_lto", False))
+    return name + "".join(f", {key}={options[key]}" for key, usual in (("b_sanitize", "none"), ("b_lto", False), ("cpp_args", []))
                           if options[key] != usual)
 
 

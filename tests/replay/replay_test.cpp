@@ -2,7 +2,9 @@
 #include "replay/replay.h"
 
 #include <gtest/gtest.h>
+#include <rte_eal.h>
 
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -20,6 +22,11 @@ PacketMemory& memory() {
   static auto started = PacketMemory::start();
   EXPECT_TRUE(started.has_value());
   return *started;
+}
+
+TEST(Replay, LeavesNoDirectoryOfDpdks) {
+  (void)memory();
+  EXPECT_FALSE(std::filesystem::exists(rte_eal_get_runtime_dir())) << rte_eal_get_runtime_dir();
 }
 
 std::string site_text(const std::vector<std::string>& services, bool flow_table = true, unsigned hops = 3) {

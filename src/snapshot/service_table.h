@@ -153,9 +153,11 @@ class ServiceTable {
   }
   // Fibonacci hashing: the product's highest bits spread keys that differ by a step, as a site's addresses do, so that
   // nearly all are found where they are looked for first. Turned round, the address stands in the upper half, its last
-  // byte lowest, and what it is multiplied by there is the lower half of the constant.
+  // byte lowest, and what it is multiplied by there is the lower half of the constant. The upper half, which spreads ports,
+  // is no number of that row: else a step of 65,536 in the address would be that of one port, and addresses of as many
+  // networks with the same ports each would all look for the same places.
   [[nodiscard]] std::size_t first_ipv4(std::uint64_t key) const {
-    return __builtin_bswap64(key) * 0x9e3779b99e3779b9 >> exact_ipv4_shift_;
+    return __builtin_bswap64(key) * 0x2ebab4479e3779b9 >> exact_ipv4_shift_;
   }
   static Key exact_ipv6_key(const std::uint8_t* address, std::uint32_t door) {
     Key key;

@@ -18,17 +18,16 @@ using nlohmann::json;
 
 constexpr std::size_t sentences_max = 100;
 
-template <class T>
-std::map<std::string_view, const T*> by_name(const std::vector<T>& objects) {
-  std::map<std::string_view, const T*> out;
-  for (const T& object : objects) out.emplace(object.name, &object);
+template <class List>
+auto by_name(const List& objects) {
+  std::map<std::string_view, const typename List::value_type*> out;
+  for (const auto& object : objects) out.emplace(object.name, &object);
   return out;
 }
 
 // Calls removed(x), added(x), both(before, after), in name order of each side.
-template <class T, class Removed, class Added, class Both>
-void walk(const std::vector<T>& before, const std::vector<T>& after, Removed removed, Added added,
-          Both both) {
+template <class List, class Removed, class Added, class Both>
+void walk(const List& before, const List& after, Removed removed, Added added, Both both) {
   const auto old_ones = by_name(before);
   const auto new_ones = by_name(after);
   for (const auto& [name, object] : old_ones) {
@@ -38,7 +37,7 @@ void walk(const std::vector<T>& before, const std::vector<T>& after, Removed rem
     const auto old_one = old_ones.find(name);
     if (old_one == old_ones.end()) {
       added(*object);
-    } else if (!(*old_one->second == *object)) {
+    } else if (old_one->second != object && !(*old_one->second == *object)) {
       both(*old_one->second, *object);
     }
   }

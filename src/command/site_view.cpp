@@ -16,8 +16,8 @@ namespace {
 
 using nlohmann::json;
 
-template <class T>
-Result<const T*> find_named(const std::vector<T>& objects, std::string_view name, std::string_view kind,
+template <class List, class T = typename List::value_type>
+Result<const T*> find_named(const List& objects, std::string_view name, std::string_view kind,
                             std::string_view place, std::string none) {
   std::vector<std::string> known;
   for (const T& object : objects) {

@@ -52,9 +52,9 @@ Controller::~Controller() {
 
 Result<void> Controller::start() {
   const std::lock_guard lock(mutex_);
-  if (auto good = check(version().site); !good) return good;
+  if (auto good = check(version().site, Site{}); !good) return good;
   SharedHealthView view = live_health();
-  auto snapshot = build(version(), *view);
+  auto snapshot = build(version(), view);
   if (!snapshot) return tl::unexpected<Error>(std::move(snapshot.error()));
   tell(*snapshot);
   publish(std::move(*snapshot), view);
@@ -162,9 +162,10 @@ Result<Plan> Controller::carry_out(Plan plan, const CommitOptions& options) {
   // Nothing to build: the store answers, or refuses.
   if (plan.no_op || plan.before.epoch != version().epoch || (plan.needs_force() && !options.force))
     return store_.commit(std::move(plan), options);
-  if (auto good = check(plan.after.site); !good) return tl::unexpected<Error>(std::move(good.error()));
+  if (auto good = check(plan.after.site, version().site); !good)
+    return tl::unexpected<Error>(std::move(good.error()));
   SharedHealthView view = live_health();
-  auto snapshot = build(plan.after, *view);
+  auto snapshot = build(plan.after, view);
   if (!snapshot) return tl::unexpected<Error>(std::move(snapshot.error()));
   // Ids go on naming what they name in the published snapshot, in counters and in flow-table entries.
   TakeBack unless_done(builder_);
@@ -206,15 +207,14 @@ void Controller::tell(const std::shared_ptr<const Snapshot>& snapshot) {
   for (const SiteListener& listener : listeners_) listener(store_.view().current, snapshot);
 }
 
-Result<void> Controller::check(const Site& site) const {
-  for (const SiteCheck& check : checks_) {
-    if (auto good = check(site); !good) return good;
-  }
+Result<void> Controller::check(const Site& site, const Site& good) const {
+  for (const SiteCheck& check : checks_)
+    if (auto passed = check(site, good); !passed) return passed;
   return {};
 }
 
 Result<std::shared_ptr<const Snapshot>> Controller::build(const SiteVersion& version,
-                                                          const HealthView& view) {
+                                                          const SharedHealthView& view) {
   const auto begin = Clock::now();
   auto snapshot = builder_.build(version, view, now());
   report_.build = Clock::now() - begin;
@@ -233,7 +233,7 @@ void Controller::publish(std::shared_ptr<const Snapshot> snapshot, SharedHealthV
 void Controller::follow_view() {
   SharedHealthView view = live_health();
   if (view == published_view_ || *view == *published_view_) return;
-  auto snapshot = build(version(), *view);
+  auto snapshot = build(version(), view);
   if (!snapshot) {
     spdlog::error("the rows do not follow the health: {}", snapshot.error().text());
     return;

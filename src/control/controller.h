@@ -32,8 +32,9 @@ namespace guideway {
 
 class Controller final {
  public:
-  // Whether this host can serve the site (addresses of its own, above all). Called with the control lock held.
-  using SiteCheck = std::function<Result<void>(const Site& site)>;
+  // Whether this host can serve the site (addresses of its own, above all). `good`: the one that it serves, empty at the
+  // start; what the two share need not be looked at again. Called with the control lock held.
+  using SiteCheck = std::function<Result<void>(const Site& site, const Site& good)>;
   // New backends, targets, addresses. Called with the control lock held, before the snapshot is published.
   using SiteListener = std::function<void(const std::shared_ptr<const SiteVersion>& version,
                                           const std::shared_ptr<const Snapshot>& snapshot)>;
@@ -78,8 +79,8 @@ class Controller final {
   Result<Plan> make_durable(Plan plan, const CommitOptions& options);
   void put_in_force(std::shared_ptr<const Snapshot> snapshot, SharedHealthView view);
   void tell(const std::shared_ptr<const Snapshot>& snapshot);
-  Result<void> check(const Site& site) const;
-  Result<std::shared_ptr<const Snapshot>> build(const SiteVersion& version, const HealthView& view);
+  Result<void> check(const Site& site, const Site& good) const;
+  Result<std::shared_ptr<const Snapshot>> build(const SiteVersion& version, const SharedHealthView& view);
   void publish(std::shared_ptr<const Snapshot> snapshot, SharedHealthView& view);
   void follow_view();  // rebuilds when the view is not the published one
   void tell_of_forgotten(const Snapshot& before, const Snapshot& after);

@@ -140,7 +140,8 @@ Result<void> Daemon::start_control(const std::optional<Site>& seed) {
   controller_ = std::make_unique<Controller>(std::move(*store), config_, *builder_, *publisher_);
   controller_->set_live(*live_);
   controller_->add_check(check_local_addresses);
-  controller_->add_check([this](const Site& site) { return check_own_source(site, config_); });
+  controller_->add_check(
+      [this](const Site& site, const Site& good) { return check_own_source(site, config_, good); });
   controller_->add_listener([this](const auto& version, const auto& snapshot) {
     live_->site_changed(version, snapshot);
     site_changed(version);

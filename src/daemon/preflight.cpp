@@ -131,12 +131,14 @@ void warn_of_foreign_sources(const DirectorConfig& config) {
                       source->text()));
 }
 
-Result<void> check_local_addresses(const Site& site) {
+Result<void> check_local_addresses(const Site& site, const Site& good) {
+  if (site.services.shares(good.services)) return {};
+  const SharedWith<Service> served(good.services);
   const auto all = local_addresses();
   if (!all) return tl::unexpected(all.error());
   for (const auto& local : *all)
     for (const auto& service : site.services)
-      if (covers(service, local.address))
+      if (!served.contains(service) && covers(service, local.address))
         return refuse(
             fmt::format("service {}: its address {} is this host's own, on {}: its kernel would answer",
                         service.name, local.address.text(), local.interface),

@@ -19,7 +19,8 @@ namespace guideway {
 void warn_of_foreign_sources(const DirectorConfig& config);
 
 // Refused: a service address that is an address of this host, whose kernel would answer in our place. Also asked
-// before every change of the site.
-[[nodiscard]] Result<void> check_local_addresses(const Site& site);
+// before every change of the site, of the services that it does not share with `good`, the site that is served: an
+// address that came to the host since is no reason to refuse a drain.
+[[nodiscard]] Result<void> check_local_addresses(const Site& site, const Site& good = {});
 
 }  // namespace guideway

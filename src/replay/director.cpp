@@ -99,7 +99,7 @@ std::set<BackendId> ReplayDirector::down_backends() const {
 }
 
 Result<void> ReplayDirector::publish(std::chrono::milliseconds now) {
-  auto snapshot = builder_.build(store_.current(), health_, now);
+  auto snapshot = builder_.build(store_.current(), std::make_shared<const HealthView>(health_), now);
   if (!snapshot) return tl::unexpected(snapshot.error());
   snapshot_ = std::move(*snapshot);
   witness_.follow(store_.current().site, now);

@@ -43,18 +43,14 @@ Result<void> BackendIds::assign(std::vector<BackendIdentity> present, std::chron
   }
   for (const auto& [backend, id] : ids_) resting_.push_back({id, now_});
   ids_ = std::move(kept);
+  end_ = 0;
+  for (const auto& [backend, id] : ids_) end_ = std::max(end_, to_index(id) + 1);
   return {};
 }
 
 std::optional<BackendId> BackendIds::find(const BackendIdentity& backend) const {
   const auto found = ids_.find(backend);
   return found == ids_.end() ? std::nullopt : std::optional(found->second);
-}
-
-std::size_t BackendIds::end() const {
-  std::size_t out = 0;
-  for (const auto& [backend, id] : ids_) out = std::max(out, to_index(id) + 1);
-  return out;
 }
 
 }  // namespace guideway

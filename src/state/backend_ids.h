@@ -41,7 +41,7 @@ class BackendIds {
 
   [[nodiscard]] std::optional<BackendId> find(const BackendIdentity& backend) const;
   // One beyond the highest id in use.
-  [[nodiscard]] std::size_t end() const;
+  [[nodiscard]] std::size_t end() const { return end_; }
   [[nodiscard]] std::size_t resting() const { return resting_.size(); }
 
  private:
@@ -51,6 +51,7 @@ class BackendIds {
   };
   std::size_t capacity_;
   std::map<BackendIdentity, BackendId> ids_;
+  std::size_t end_ = 0;
   std::deque<Resting> resting_;  // in the order in which they left
   std::size_t unused_ = 0;       // ids from here on were never handed out
   std::chrono::milliseconds now_{0}, rest_{0};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "state/range.h"
 #include "state/site_file.h"
@@ -14,11 +15,11 @@ namespace {
 
 using Refusal = std::optional<Error>;
 
-template <class T>
-std::vector<std::string> names_of(const std::vector<T>& objects) {
+template <class List>
+std::vector<std::string> names_of(const List& objects) {
   std::vector<std::string> names;
   names.reserve(objects.size());
-  for (const T& object : objects) names.push_back(object.name);
+  for (const auto& object : objects) names.push_back(object.name);
   return names;
 }
 
@@ -30,32 +31,40 @@ Error missing(std::string_view kind, std::string_view name, std::string_view in,
           advice_for(name, known, "it")};
 }
 
-template <class T>
-T* find_in(std::vector<T>& objects, std::string_view name) {
-  const auto found = std::find_if(objects.begin(), objects.end(), [&](const T& o) { return o.name == name; });
-  return found == objects.end() ? nullptr : &*found;
+// Its index; the size where there is none.
+template <class List>
+std::size_t place_of(const List& objects, const std::string& name) {
+  const auto found =
+      std::find_if(objects.begin(), objects.end(), [&](const auto& object) { return object.name == name; });
+  return static_cast<std::size_t>(found - objects.begin());
 }
 
 // The same object again is no change; another one of that name is refused.
-template <class T>
-Refusal add(std::vector<T>& objects, const T& object, std::string_view kind, std::string_view in) {
-  const T* present = find_in(objects, object.name);
-  if (present == nullptr) {
+template <class List, class T>
+Refusal add(List& objects, const T& object, std::string_view kind, std::string_view in) {
+  const std::size_t place = place_of(objects, object.name);
+  if (place == objects.size()) {
     objects.push_back(object);
     return std::nullopt;
   }
-  if (*present == object) return std::nullopt;
+  if (std::as_const(objects)[place] == object) return std::nullopt;
   return Error{ErrorKind::refused,
                fmt::format("{} has a {} \"{}\" already, and it differs", in, kind, object.name),
                {},
                "take another name, or remove that one first"};
 }
 
-template <class T>
-Refusal remove(std::vector<T>& objects, const std::string& name, std::string_view kind, std::string_view in) {
-  const auto found = std::find_if(objects.begin(), objects.end(), [&](const T& o) { return o.name == name; });
-  if (found == objects.end()) return missing(kind, name, in, names_of(objects));
-  objects.erase(found);
+void erase(SharedList<Pool>& pools, std::size_t place) { pools.erase(place); }
+void erase(SharedList<Service>& services, std::size_t place) { services.erase(place); }
+void erase(std::vector<Backend>& backends, std::size_t place) {
+  backends.erase(backends.begin() + static_cast<std::ptrdiff_t>(place));
+}
+
+template <class List>
+Refusal remove(List& objects, const std::string& name, std::string_view kind, std::string_view in) {
+  const std::size_t place = place_of(objects, name);
+  if (place == objects.size()) return missing(kind, name, in, names_of(objects));
+  erase(objects, place);
   return std::nullopt;
 }
 
@@ -67,14 +76,17 @@ struct Editor {
   // Calls `edit` on the pool, or refuses because there is none.
   template <class Edit>
   Refusal with_pool(const std::string& name, Edit edit) {
-    if (Pool* pool = find_in(site.pools, name)) return edit(*pool);
-    return missing("pool", name, "the site", names_of(site.pools));
+    const std::size_t place = place_of(site.pools, name);
+    if (place == site.pools.size()) return missing("pool", name, "the site", names_of(site.pools));
+    return edit(site.pools.edit(place));
   }
   template <class Edit>
   Refusal with_backend(const std::string& pool_name, const std::string& name, Edit edit) {
     return with_pool(pool_name, [&](Pool& pool) -> Refusal {
-      if (Backend* backend = find_in(pool.backends, name)) return edit(*backend);
-      return missing("backend", name, in_pool(pool_name), names_of(pool.backends));
+      const std::size_t place = place_of(pool.backends, name);
+      if (place == pool.backends.size())
+        return missing("backend", name, in_pool(pool_name), names_of(pool.backends));
+      return edit(pool.backends[place]);
     });
   }
 
@@ -120,7 +132,7 @@ struct Editor {
     return remove(site.services, change.name, "service", "the site");
   }
   Refusal operator()(const ReplaceSite& change) {
-    site = change.site;
+    site = sharing(change.site, site);
     return std::nullopt;
   }
 };
@@ -130,7 +142,7 @@ struct Editor {
 Result<Site> applied(const Site& site, const Change& change) {
   Site edited = site;
   if (auto refusal = std::visit(Editor{edited}, change)) return tl::unexpected(std::move(*refusal));
-  if (auto checked = check_site(edited); !checked) return tl::unexpected(std::move(checked.error()));
+  if (auto checked = check_site(edited, site); !checked) return tl::unexpected(std::move(checked.error()));
   return edited;
 }
 

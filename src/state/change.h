@@ -49,7 +49,8 @@ struct ReplaceSite {
 using Change = std::variant<AddBackend, RemoveBackend, SetBackendState, SetBackendWeight, AddPool, RemovePool,
                             AddService, RemoveService, ReplaceSite>;
 
-// The site after the change, checked as a whole. An identical change gives an equal site (a no-op).
+// The site after the change, good as a whole if `site` was. An identical change gives an equal site (a no-op). What the
+// change leaves alone is shared with `site`.
 [[nodiscard]] Result<Site> applied(const Site& site, const Change& change);
 
 }  // namespace guideway

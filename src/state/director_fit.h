@@ -10,8 +10,10 @@
 
 namespace guideway {
 
-// Cheap: asked before every change. A backend at the director's source would get its own packets.
-[[nodiscard]] Result<void> check_own_source(const Site& site, const DirectorConfig& director);
+// Cheap: asked before every change, of the pools that the site does not share with `good`. A backend at the director's
+// source would get its own packets.
+[[nodiscard]] Result<void> check_own_source(const Site& site, const DirectorConfig& director,
+                                            const Site& good = {});
 // Builds the snapshot that the director would publish.
 [[nodiscard]] Result<void> check_fit(const SiteVersion& version, const DirectorConfig& director);
 [[nodiscard]] Result<void> check_fit(const Site& site, const DirectorConfig& director);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string_view>
 
 #include "state/duration.h"
 #include "state/pool_rows.h"
@@ -274,11 +276,21 @@ void count_moves(const PoolView& before, const PoolView& after, PoolMoves& out) 
     out.first_moved = out.seats_moved = after.row_count();
 }
 
-// Something that rows, hops or live flows depend on.
-bool pool_changes(const SiteVersion& before, const SiteVersion& after, const std::string& name,
-                  const Pool* was, const Pool* is) {
-  return was == nullptr || is == nullptr || !(*was == *is) ||
-         before.seatings.at(name) != after.seatings.at(name);
+// What rows, hops or live flows depend on is not the same in both; in name order.
+std::set<std::string> pools_changed(const SiteVersion& before, const SiteVersion& after) {
+  std::map<std::string_view, std::pair<const Pool*, const Pool*>> not_shared;
+  const SharedWith<Pool> had(before.site.pools), has(after.site.pools);
+  for (const Pool& pool : before.site.pools)
+    if (!has.contains(pool)) not_shared[pool.name].first = &pool;
+  for (const Pool& pool : after.site.pools)
+    if (!had.contains(pool)) not_shared[pool.name].second = &pool;
+  std::set<std::string> out;
+  for (const auto& [name, pair] : not_shared)
+    if (pair.first == nullptr || pair.second == nullptr || !(*pair.first == *pair.second)) out.emplace(name);
+  for (const auto& [name, seating] : after.seatings)
+    if (const auto was = before.seatings.find(name); was == before.seatings.end() || was->second != seating)
+      out.insert(name);
+  return out;
 }
 
 PoolMoves pool_moves(const SiteVersion& before, const SiteVersion& after, const std::string& name,
@@ -344,12 +356,8 @@ Plan compared(const SiteVersion& before, SiteVersion after, const HealthView& he
               const LiveFlows& flows) {
   Plan out;
   out.before = before;
-  std::map<std::string, std::pair<const Pool*, const Pool*>> pools;  // before and after, in name order
-  for (const Pool& pool : before.site.pools) pools[pool.name].first = &pool;
-  for (const Pool& pool : after.site.pools) pools[pool.name].second = &pool;
-  for (const auto& [name, pair] : pools)
-    if (pool_changes(before, after, name, pair.first, pair.second))
-      out.pools.push_back(pool_moves(before, after, name, health, recent, flows));
+  for (const std::string& name : pools_changed(before, after))
+    out.pools.push_back(pool_moves(before, after, name, health, recent, flows));
   out.services_cut = services_cut(before.site, after.site);
   for (const PoolMoves& moves : out.pools) {
     if (moves.rows_forgotten > 0) out.warnings.push_back(forgotten_sentence(moves));

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "state/site.h"
@@ -18,19 +19,23 @@ class PortClaims {
  public:
   PortClaims() = default;
   // The services outlive the claims.
-  explicit PortClaims(const std::vector<const Service*>& services) {
-    for (const Service* service : services)
-      for (const PortRange& range : ranges_of(*service)) claims_.push_back({range, range.last, service});
+  explicit PortClaims(std::vector<const Service*> services) : services_(std::move(services)) {
+    for (std::size_t place = 0; place < services_.size(); ++place)
+      for (const PortRange& range : ranges_of(*services_[place]))
+        claims_.push_back({range, range.last, place});
     std::ranges::sort(claims_, {}, [](const Claim& claim) { return claim.range.first; });
     measure(0, claims_.size());
   }
 
-  // Those that ask for a port of `service`, which may be among them; each once, in the order of their places in memory.
+  // Those that ask for a port of `service`, which may be among them; each once, in the order in which
+  // they were named.
   [[nodiscard]] std::vector<const Service*> sharing(const Service& service) const {
+    std::vector<std::size_t> places;
+    for (const PortRange& range : ranges_of(service)) find(0, claims_.size(), range, places);
+    std::ranges::sort(places);
+    places.erase(std::unique(places.begin(), places.end()), places.end());
     std::vector<const Service*> out;
-    for (const PortRange& range : ranges_of(service)) find(0, claims_.size(), range, out);
-    std::ranges::sort(out);
-    out.erase(std::unique(out.begin(), out.end()), out.end());
+    for (const std::size_t place : places) out.push_back(services_[place]);
     return out;
   }
 
@@ -38,7 +43,7 @@ class PortClaims {
   struct Claim {
     PortRange range;
     std::uint16_t furthest = 0;  // last port of the ranges in the span that this is the middle of
-    const Service* service = nullptr;
+    std::size_t place = 0;       // of the service
   };
 
   static const std::vector<PortRange>& ranges_of(const Service& service) {
@@ -51,18 +56,18 @@ class PortClaims {
     Claim& claim = claims_[middle];
     return claim.furthest = std::max({claim.furthest, measure(begin, middle), measure(middle + 1, end)});
   }
-  void find(std::size_t begin, std::size_t end, const PortRange& range,
-            std::vector<const Service*>& out) const {
+  void find(std::size_t begin, std::size_t end, const PortRange& range, std::vector<std::size_t>& out) const {
     if (begin == end) return;
     const std::size_t middle = begin + (end - begin) / 2;
     const Claim& claim = claims_[middle];
     if (claim.furthest < range.first) return;
     find(begin, middle, range, out);
     if (claim.range.first > range.last) return;
-    if (claim.range.last >= range.first) out.push_back(claim.service);
+    if (claim.range.last >= range.first) out.push_back(claim.place);
     find(middle + 1, end, range, out);
   }
 
+  std::vector<const Service*> services_;
   std::vector<Claim> claims_;
 };
 

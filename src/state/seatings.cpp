@@ -68,7 +68,13 @@ bool fits(const Seating& seating, const Site& site, const Pool& pool) {
 
 Result<Seatings> dealt_seatings(const SiteVersion& before, const Site& after) {
   Seatings out;
+  const SharedWith<Pool> unchanged(before.site.pools);
+  const bool same_seed = before.site.hash_seed == after.hash_seed;
   for (const Pool& pool : after.pools) {
+    if (same_seed && unchanged.contains(pool)) {
+      out.emplace(pool.name, before.seatings.at(pool.name));
+      continue;
+    }
     std::vector<Member> members = members_of(pool);
     const auto old = continued(before, after, pool);
     if (old != nullptr && old->members == members) {

@@ -79,7 +79,7 @@ class Prefixes {
   std::set<std::uint8_t> lengths_;
 };
 
-void append(std::vector<const Service*>& out, const std::vector<Service>& services) {
+void append(std::vector<const Service*>& out, const SharedList<Service>& services) {
   for (const Service& service : services) out.push_back(&service);
 }
 

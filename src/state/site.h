@@ -1,5 +1,6 @@
 // Site: the document with all services and pools, the same on every director (design section 7).
-// What: plain values with the document's defaults; compared as values.
+// What: plain values with the document's defaults; compared as values. A copy shares its pools and services with the
+//       site that it was made from, until one of them is edited.
 // Not:  parsing (site_file.h), seatings and epochs (site_version.h), one host's settings (director_config.h).
 #pragma once
 
@@ -17,6 +18,7 @@
 #include "guideway/rows.h"
 #include "snapshot/service_table.h"
 #include "snapshot/snapshot.h"
+#include "state/shared_list.h"
 
 namespace guideway {
 
@@ -85,8 +87,8 @@ struct Service {
 
 struct Site {
   std::optional<std::uint64_t> hash_seed;  // absent: 0, and check warns
-  std::vector<Pool> pools;
-  std::vector<Service> services;
+  SharedList<Pool> pools;
+  SharedList<Service> services;
   friend bool operator==(const Site&, const Site&) = default;
 
   [[nodiscard]] const Pool* find_pool(std::string_view name) const;
@@ -95,6 +97,9 @@ struct Site {
     return pool.seed.value_or(hash_seed.value_or(0));
   }
 };
+
+// Equal to `site`; what it has in common with `before` it shares with it.
+[[nodiscard]] Site sharing(Site site, const Site& before);
 
 // Whether both have the same pools with the same backends (names and addresses), in the same order, each two of them
 // alike: most changes leave these alone, and whoever follows them need not look again.
@@ -105,9 +110,9 @@ template <class Alike>
   };
   return std::equal(a.pools.begin(), a.pools.end(), b.pools.begin(), b.pools.end(),
                     [&](const Pool& x, const Pool& y) {
-                      return x.name == y.name && alike(x, y) &&
-                             std::equal(x.backends.begin(), x.backends.end(), y.backends.begin(),
-                                        y.backends.end(), same_one);
+                      return &x == &y || (x.name == y.name && alike(x, y) &&
+                                          std::equal(x.backends.begin(), x.backends.end(), y.backends.begin(),
+                                                     y.backends.end(), same_one));
                     });
 }
 

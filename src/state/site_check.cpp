@@ -159,7 +159,7 @@ Fault check_pool(SitePlace place, const Pool& pool) {
   return check_backends(place, pool);
 }
 
-Fault check_pools(const Site& site) {
+Fault check_pools(const Site& site, const SharedWith<Pool>& checked) {
   if (site.pools.size() > pools_max)
     return fault({}, fmt::format("{} pools are too many", site.pools.size()),
                  fmt::format("use at most {}", pools_max));
@@ -169,7 +169,8 @@ Fault check_pools(const Site& site) {
   for (std::size_t i = 0; i < site.pools.size(); ++i) {
     SitePlace place;
     place.pool = i;
-    if (auto bad = check_pool(place, site.pools[i])) return bad;
+    if (!checked.contains(site.pools[i]))
+      if (auto bad = check_pool(place, site.pools[i])) return bad;
     place.field = "name";
     if (!names.insert(site.pools[i].name).second)
       return fault(place, fmt::format("two pools are called \"{}\"", site.pools[i].name),
@@ -278,13 +279,15 @@ Fault check_claims(const Site& site) {
   return std::nullopt;
 }
 
-// A backend whose own address belongs to a service would get its packets back from the director: a loop.
-Fault check_loops(const Site& site) {
+// A backend whose own address belongs to a service would get its packets back from the director: a loop. `checked`:
+// pools that are known to have none with these services.
+Fault check_loops(const Site& site, const SharedWith<Pool>& checked) {
   std::map<std::pair<Family, std::uint8_t>, std::map<IpAddress, std::size_t>> networks;
   for (std::size_t i = 0; i < site.services.size(); ++i)
     networks[{site.services[i].address.family, site.services[i].prefix_length}].emplace(
         site.services[i].address, i);
   for (std::size_t p = 0; p < site.pools.size(); ++p) {
+    if (checked.contains(site.pools[p])) continue;
     for (std::size_t b = 0; b < site.pools[p].backends.size(); ++b) {
       const IpAddress& address = site.pools[p].backends[b].address;
       for (const auto& [kind, members] : networks) {
@@ -320,8 +323,18 @@ Fault check_services(const Site& site) {
       return fault(place, fmt::format("two services are called \"{}\"", site.services[i].name),
                    "rename or remove one");
   }
-  if (auto bad = check_claims(site)) return bad;
-  return check_loops(site);
+  return check_claims(site);
+}
+
+// Services refer to their pools by name.
+bool has_all_pools_of(const Site& site, const Site& good, const SharedWith<Pool>& checked) {
+  std::set<std::string_view> gone;
+  const SharedWith<Pool> present(site.pools);
+  for (const Pool& pool : good.pools)
+    if (!present.contains(pool)) gone.insert(pool.name);
+  for (const Pool& pool : site.pools)
+    if (!checked.contains(pool)) gone.erase(pool.name);
+  return gone.empty();
 }
 
 std::string describe(const Site& site, const SitePlace& place) {
@@ -339,13 +352,21 @@ std::string describe(const Site& site, const SitePlace& place) {
 
 }  // namespace
 
-std::optional<SiteFault> first_fault(const Site& site) {
-  if (auto bad = check_pools(site)) return bad;
-  return check_services(site);
+std::optional<SiteFault> first_fault(const Site& site) { return first_fault(site, Site{}); }
+
+std::optional<SiteFault> first_fault(const Site& site, const Site& good) {
+  const SharedWith<Pool> checked(good.pools);
+  if (auto bad = check_pools(site, checked)) return bad;
+  if (site.services.shares(good.services) && has_all_pools_of(site, good, checked))
+    return check_loops(site, checked);
+  if (auto bad = check_services(site)) return bad;
+  return check_loops(site, SharedWith<Pool>({}));
 }
 
-Result<void> check_site(const Site& site) {
-  auto bad = first_fault(site);
+Result<void> check_site(const Site& site) { return check_site(site, Site{}); }
+
+Result<void> check_site(const Site& site, const Site& good) {
+  auto bad = first_fault(site, good);
   if (!bad) return {};
   bad->error.where = describe(site, bad->place);
   return tl::unexpected(std::move(bad->error));
@@ -353,8 +374,20 @@ Result<void> check_site(const Site& site) {
 
 namespace {
 
+// Whether somebody may get no row. Who is entitled to a whole one gets it, so nobody is asked for who that is in nearly
+// every pool, whose quotas would cost more than the rest of a plan.
+bool may_be_rowless(const Pool& pool) {
+  std::uint64_t total = 0, least = weight_max;
+  for (const Backend& backend : pool.backends) {
+    total += backend.weight;
+    least = std::min<std::uint64_t>(least, backend.weight);
+  }
+  return least * pool.rows < total;
+}
+
 // More backends than rows, or weights too far apart.
 std::optional<std::string> rowless_warning(const Pool& pool) {
+  if (!may_be_rowless(pool)) return std::nullopt;
   std::vector<Member> members;
   for (const Backend& backend : pool.backends) members.push_back({backend.name, backend.weight});
   std::sort(members.begin(), members.end(), [](const Member& a, const Member& b) { return a.name < b.name; });

@@ -35,6 +35,8 @@ struct SiteFault {
 };
 
 [[nodiscard]] std::optional<SiteFault> first_fault(const Site& site);
+// The same, where `good` has no fault: what the site shares with it is not looked at again.
+[[nodiscard]] std::optional<SiteFault> first_fault(const Site& site, const Site& good);
 // Sentences without a place: "hash_seed is absent: …".
 [[nodiscard]] std::vector<std::string> warnings_of(const Site& site);
 

@@ -22,5 +22,7 @@ struct ParsedSite {
 [[nodiscard]] std::string print_site(const Site& site);
 // What parse_site checks beyond the document's form; also run on every change.
 [[nodiscard]] Result<void> check_site(const Site& site);
+// The same, where `good` has been checked: looks at what the site does not share with it, and at what that touches.
+[[nodiscard]] Result<void> check_site(const Site& site, const Site& good);
 
 }  // namespace guideway

@@ -22,22 +22,38 @@ using std::chrono::milliseconds;
 
 // A pool as it was built, with everything that it was built from.
 struct BuiltPool {
-  Pool pool;
+  std::shared_ptr<const Pool> pool;
   std::shared_ptr<const Seating> seating;
   std::vector<MemberStatus> status;
   std::shared_ptr<const SnapshotPool> built;
 };
+using BuiltPools = std::map<std::string, std::shared_ptr<const BuiltPool>>;
 
 // What the newest build has replaced; what it has not is empty.
 struct Replaced {
   std::optional<BackendIds> backend_ids;
   std::optional<ServiceIds> service_ids;
   std::uint32_t pools_numbered = 0;
-  std::optional<std::map<std::string, BuiltPool>> pools;
+  std::optional<BuiltPools> pools;
+  std::optional<SharedHealthView> health;
 };
 
 BackendIdentity identity(const Pool& pool, const Backend& backend) {
   return {pool.name, backend.name, backend.address};
+}
+
+bool same_backends(const Pool& a, const Pool& b) {
+  const auto same_one = [](const Backend& x, const Backend& y) {
+    return x.name == y.name && x.address == y.address;
+  };
+  return std::equal(a.backends.begin(), a.backends.end(), b.backends.begin(), b.backends.end(), same_one);
+}
+
+// Whether both views tell the same of the pool.
+bool same_health(const HealthView& a, const HealthView& b, const std::string& pool) {
+  const auto in_a = a.find(pool), in_b = b.find(pool);
+  if (in_a == a.end() || in_b == b.end()) return in_a == a.end() && in_b == b.end();
+  return in_a->second == in_b->second;
 }
 
 milliseconds longest_timeout(const Site& site) {
@@ -68,7 +84,8 @@ struct SnapshotBuilder::Impl {
   BackendIds backend_ids;
   ServiceIds service_ids;
   std::uint32_t pools_numbered = 0;
-  std::map<std::string, BuiltPool> pools;  // of the newest snapshot
+  BuiltPools pools;                                                // of the newest snapshot
+  SharedHealthView health = std::make_shared<const HealthView>();  // likewise
 
   std::optional<Replaced> replaced;
 
@@ -77,6 +94,7 @@ struct SnapshotBuilder::Impl {
     if (replaced->backend_ids) backend_ids = std::move(*replaced->backend_ids);
     if (replaced->service_ids) service_ids = std::move(*replaced->service_ids);
     if (replaced->pools) pools = std::move(*replaced->pools);
+    if (replaced->health) health = std::move(*replaced->health);
     pools_numbered = replaced->pools_numbered;
     replaced.reset();
   }
@@ -84,7 +102,7 @@ struct SnapshotBuilder::Impl {
   Impl(OuterSources outer, NextHops& hops, std::shared_ptr<RecentRows> rows)
       : sources(std::move(outer)), next_hops(hops), recent(std::move(rows)) {}
 
-  Result<std::shared_ptr<const Snapshot>> build(const SiteVersion& version, const HealthView& health,
+  Result<std::shared_ptr<const Snapshot>> build(const SiteVersion& version, const SharedHealthView& view,
                                                 milliseconds now, Replaced& old);
 
   Result<IpAddress> outer_source(const Pool& pool) const {
@@ -120,18 +138,27 @@ struct SnapshotBuilder::Impl {
     return {};
   }
 
-  std::vector<SnapshotBackend> backends_of(const Pool& pool, const Seating& seating,
-                                           const std::vector<MemberStatus>& status) {
+  // Who they are, in the order of the seating's members. `old`: the pool before, where it has the same ones.
+  std::vector<SnapshotBackend> identified(const Pool& pool, const Seating& seating, const BuiltPool* old) {
+    if (old != nullptr && old->seating.get() == &seating && same_backends(*old->pool, pool))
+      return old->built->backends;
     std::vector<SnapshotBackend> out;
-    out.reserve(status.size());
-    const auto backends = backends_by_member(seating, pool);
+    out.reserve(seating.members.size());
+    for (const Backend* backend : backends_by_member(seating, pool))
+      out.push_back({.address = backend->address,
+                     .id = *backend_ids.find(identity(pool, *backend)),
+                     .next_hop = *next_hops.index_of(backend->address)});
+    return out;
+  }
+
+  std::vector<SnapshotBackend> backends_of(const Pool& pool, const Seating& seating,
+                                           const std::vector<MemberStatus>& status, const BuiltPool* old) {
+    std::vector<SnapshotBackend> out = identified(pool, seating, old);
     const auto takes_new = takes_new_flows(seating.members, status, pool.rules());
-    for (std::size_t i = 0; i < backends.size(); ++i)
-      out.push_back({.address = backends[i]->address,
-                     .id = *backend_ids.find(identity(pool, *backends[i])),
-                     .next_hop = *next_hops.index_of(backends[i]->address),
-                     .keeps_tcp = keeps_tcp(status[i], pool.on_down),
-                     .keeps_udp = keeps_udp(status[i], takes_new[i])});
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      out[i].keeps_tcp = keeps_tcp(status[i], pool.on_down);
+      out[i].keeps_udp = keeps_udp(status[i], takes_new[i]);
+    }
     return out;
   }
 
@@ -140,7 +167,7 @@ struct SnapshotBuilder::Impl {
   std::vector<Row> rows_for(const Pool& pool, const std::shared_ptr<const Seating>& seating,
                             const std::vector<MemberStatus>& status, const BuiltPool* old) const {
     if (const auto planned = recent->find(seating, status, pool.rules())) return *planned;
-    if (old == nullptr || old->seating != seating || !(old->pool.rules() == pool.rules()))
+    if (old == nullptr || old->seating != seating || !(old->pool->rules() == pool.rules()))
       return *recent->get(seating, status, pool.rules());
     std::vector<Row> rows = old->built->rows;
     update_rows(rows, *seating, old->status, status, pool.rules());
@@ -148,12 +175,19 @@ struct SnapshotBuilder::Impl {
   }
 
   // After check() and assign_ids() nothing here can be refused.
-  BuiltPool build_pool(const SiteVersion& version, const Pool& pool, const HealthView& health) {
+  std::shared_ptr<const BuiltPool> build_pool(const SiteVersion& version,
+                                              const std::shared_ptr<const Pool>& shared,
+                                              const SharedHealthView& view) {
+    const Pool& pool = *shared;
     const auto seating = version.seatings.at(pool.name);
-    std::vector<MemberStatus> status = statuses_of(*seating, pool, health);
     const auto found = pools.find(pool.name);
-    const BuiltPool* old = found == pools.end() ? nullptr : &found->second;
-    if (old != nullptr && old->seating == seating && old->status == status && old->pool == pool) return *old;
+    const BuiltPool* old = found == pools.end() ? nullptr : found->second.get();
+    const bool same_seating = old != nullptr && old->seating == seating;
+    if (same_seating && old->pool == shared && (view == health || same_health(*view, *health, pool.name)))
+      return found->second;
+    std::vector<MemberStatus> status = statuses_of(*seating, pool, *view);
+    if (same_seating && old->status == status && *old->pool == pool)
+      return std::make_shared<const BuiltPool>(BuiltPool{shared, seating, std::move(status), old->built});
 
     auto built = std::make_shared<SnapshotPool>(
         SnapshotPool{.name = pool.name,
@@ -171,22 +205,19 @@ struct SnapshotBuilder::Impl {
                      .outer_source = spreads(pool) ? sources.spread->address : *outer_source(pool),
                      .outer_source_spread = spreads(pool) ? ~std::uint32_t{0} >> sources.spread->length : 0,
                      .rows = rows_for(pool, seating, status, old),
-                     .backends = backends_of(pool, *seating, status)});
+                     .backends = backends_of(pool, *seating, status, old)});
     recent->lend(seating, status, pool.rules(), RecentRows::Shared(built, &built->rows));
-    return BuiltPool{pool, seating, std::move(status), std::move(built)};
+    return std::make_shared<const BuiltPool>(BuiltPool{shared, seating, std::move(status), std::move(built)});
   }
 
   // Whether all backends and their timeouts are those of the newest snapshot, so that their ids are, too.
-  bool same_backends(const Site& site) const {
-    const auto same_one = [](const Backend& a, const Backend& b) {
-      return a.name == b.name && a.address == b.address;
-    };
+  bool has_all_backends(const Site& site) const {
     return site.pools.size() == pools.size() &&
            std::all_of(site.pools.begin(), site.pools.end(), [&](const Pool& pool) {
              const auto found = pools.find(pool.name);
-             if (found == pools.end() || !(found->second.pool.timeouts == pool.timeouts)) return false;
-             const auto& old = found->second.pool.backends;
-             return std::equal(old.begin(), old.end(), pool.backends.begin(), pool.backends.end(), same_one);
+             if (found == pools.end()) return false;
+             const Pool& old = *found->second->pool;
+             return &old == &pool || (old.timeouts == pool.timeouts && same_backends(old, pool));
            });
   }
 
@@ -211,17 +242,19 @@ struct SnapshotBuilder::Impl {
 };
 
 Result<std::shared_ptr<const Snapshot>> SnapshotBuilder::Impl::build(const SiteVersion& version,
-                                                                     const HealthView& health,
+                                                                     const SharedHealthView& view,
                                                                      milliseconds now, Replaced& old) {
-  if (!same_backends(version.site)) {
+  if (!has_all_backends(version.site)) {
     if (auto checked = check(version.site); !checked) return tl::unexpected(std::move(checked.error()));
     if (auto assigned = assign_ids(version.site, now, old); !assigned)
       return tl::unexpected(std::move(assigned.error()));
   }
   name_services(version.site, old);
-  std::map<std::string, BuiltPool> built;
-  for (const Pool& pool : version.site.pools) built.emplace(pool.name, build_pool(version, pool, health));
+  BuiltPools built;
+  for (std::size_t i = 0; i < version.site.pools.size(); ++i)
+    built.emplace(version.site.pools[i].name, build_pool(version, version.site.pools.share(i), view));
   old.pools = std::exchange(pools, std::move(built));
+  old.health = std::exchange(health, view);
 
   auto out = std::make_shared<Snapshot>();
   out->epoch = version.epoch;
@@ -229,7 +262,7 @@ Result<std::shared_ptr<const Snapshot>> SnapshotBuilder::Impl::build(const SiteV
   std::map<std::string_view, std::size_t> places;
   for (const Pool& pool : version.site.pools) {
     places.emplace(pool.name, out->pools.size());
-    out->add_pool(pools.at(pool.name).built);
+    out->add_pool(pools.at(pool.name)->built);
   }
   std::vector<ServiceRule> rules = service_rules(version.site);
   for (std::size_t i = 0; i < rules.size(); ++i) {
@@ -251,12 +284,14 @@ SnapshotBuilder::SnapshotBuilder(OuterSources sources, NextHops& next_hops,
 SnapshotBuilder::~SnapshotBuilder() = default;
 
 Result<std::shared_ptr<const Snapshot>> SnapshotBuilder::build(const SiteVersion& version,
-                                                               const HealthView& health, milliseconds now) {
+                                                               const SharedHealthView& health,
+                                                               milliseconds now) {
   // A refusal changes nothing, nor does an exception: what has been replaced by then is put back.
   Replaced& old = impl_->replaced.emplace();
   old.pools_numbered = impl_->pools_numbered;
   try {
-    auto out = impl_->build(version, health, now, old);
+    const auto view = health != nullptr ? health : std::make_shared<const HealthView>();
+    auto out = impl_->build(version, view, now, old);
     if (!out) impl_->take_back();
     return out;
   } catch (...) {

@@ -1,5 +1,6 @@
 // Snapshot builder: a site version and a health view into the snapshot that the workers read.
 // What: shares pools that did not change with the snapshot before; hands out ids (backend_ids.h).
+// Cost: what the site shares with the one before is told by its address and not looked at.
 // Thread: control.
 #pragma once
 
@@ -32,10 +33,10 @@ class SnapshotBuilder {
                   std::shared_ptr<RecentRows> recent = std::make_shared<RecentRows>());
   ~SnapshotBuilder();
 
-  // `now` only ages the quarantine of backend ids. A refusal (no outer source, no id or next hop left) changes
+  // `health` absent: nobody knows anything. `now` only ages the quarantine of backend ids. A refusal (no outer source, no id or next hop left) changes
   // nothing, so that a change can be built before it is made durable; one that then is not made is taken back.
   [[nodiscard]] Result<std::shared_ptr<const Snapshot>> build(const SiteVersion& version,
-                                                              const HealthView& health,
+                                                              const SharedHealthView& health,
                                                               std::chrono::milliseconds now);
   // The newest snapshot will not be published: every id is again what it was before it was built. Once a build.
   void take_back();

@@ -174,7 +174,7 @@ TEST(Change, PoolsThatComeGoOrGetOtherRowsAreToldAsSuch) {
   EXPECT_NE(text_of(add, *director(add)).find("pool more: new, 251 rows, nobody takes new flows"),
             std::string::npos);
   Site site = director.store.current().site;
-  site.pools[0].rows = 251;
+  site.pools.edit(0).rows = 251;
   const json plan = *director("plan apply site.toml", print_site(site));
   EXPECT_NE(text_of("apply site.toml", plan).find("pool web: 251 rows instead of 1,009, all dealt anew"),
             std::string::npos)
@@ -252,8 +252,8 @@ TEST(Change, ApplyIsOneChangeAndUndoTakesItBack) {
   FakeDirector director;
   const Site before = director.store.current().site;
   Site after = before;
-  after.pools[0].backends.push_back({"web-4", ip("10.0.1.14")});
-  after.pools[0].backends[0].weight = 50;
+  after.pools.edit(0).backends.push_back({"web-4", ip("10.0.1.14")});
+  after.pools.edit(0).backends[0].weight = 50;
   const auto answer = director("apply site.toml", print_site(after));
   ASSERT_TRUE(answer) << answer.error().text();
   EXPECT_EQ((*answer)["epoch"], 2);
@@ -281,8 +281,8 @@ TEST(Change, ExportAppliesBackAsNoChange) {
 TEST(Change, SettingsAreToldByNameWithBothValues) {
   FakeDirector director;
   Site site = director.store.current().site;
-  site.pools[0].flow_table = false;
-  site.pools[0].timeouts.udp_ms = 5000;
+  site.pools.edit(0).flow_table = false;
+  site.pools.edit(0).timeouts.udp_ms = 5000;
   const json changes = (*director("plan apply site.toml", print_site(site)))["changes"];
   const auto has = [&changes](const char* sentence) {
     return std::find(changes.begin(), changes.end(), sentence) != changes.end();

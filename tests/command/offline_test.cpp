@@ -85,16 +85,17 @@ TEST_F(OfflineTest, CheckAnswersWithWhatItFound) {
   const auto context = OfflineContext::without_site("");
   ASSERT_TRUE(context);
   Site site = small_site();
-  site.pools.pop_back();  // the pool that no service uses
+  site.pools.erase(site.pools.size() - 1);  // the pool that no service uses
   const auto good = ask(**context, "check site.toml", print_site(site));
   ASSERT_TRUE(good) << good.error().text();
   EXPECT_EQ((*good)["backends"], 3);
   EXPECT_EQ(text_of("check site.toml", *good), "site.toml: a good site: 1 service, 1 pool, 3 backends\n");
   EXPECT_EQ((*good)["overlaps"], json::array());
   Site overlapping = site;
-  overlapping.services.push_back(site.services.front());
-  overlapping.services.back().name = "wide";
-  overlapping.services.back().ports.clear();
+  Service wide = site.services.front();
+  wide.name = "wide";
+  wide.ports.clear();
+  overlapping.services.push_back(wide);
   const auto told = ask(**context, "check site.toml", print_site(overlapping));
   ASSERT_TRUE(told) << told.error().text();
   EXPECT_EQ((*told)["overlaps"], json::array({json{{"service", "www"},
@@ -159,8 +160,8 @@ TEST_F(OfflineTest, CheckAgainstADirectorWithoutTheBackendsFamily) {
 
 TEST_F(OfflineTest, CheckWarnsOfAnMtuThatIpv6DoesNotGoBelow) {
   Site site = small_site();
-  site.services[0].address = IpAddress::parse("2001:db8:2::10").value();
-  site.services[0].prefix_length = 128;
+  site.services.edit(0).address = IpAddress::parse("2001:db8:2::10").value();
+  site.services.edit(0).prefix_length = 128;
   const struct {
     const char* description;
     int mtu;

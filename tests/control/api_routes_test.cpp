@@ -47,7 +47,7 @@ TEST_F(RoutesTest, TheSiteComesAsTomlOrJsonWithItsEpoch) {
 
 TEST_F(RoutesTest, PutReplacesTheSiteAtTheExpectedEpoch) {
   Site next = small_site();
-  next.pools[0].backends[0].state = BackendState::draining;
+  next.pools.edit(0).backends[0].state = BackendState::draining;
   const std::string text = print_site(next);
   EXPECT_EQ(ask({"PUT", "/v1/site", {}, "\"7\"", text}).status, 412U);
   EXPECT_EQ(ask({"PUT", "/v1/site", {}, "seven", text}).status, 400U);

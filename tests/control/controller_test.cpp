@@ -75,7 +75,7 @@ TEST(Controller, AHostsRefusalLeavesEverythingAsItWas) {
   const ScratchDirectory scratch;
   ControlledDirector director(small_site(), {ip("192.0.2.1"), ip("2001:db8::1")},
                               *Journal::open(scratch.path()));
-  director.controller.add_check([](const Site& site) -> Result<void> {
+  director.controller.add_check([](const Site& site, const Site&) -> Result<void> {
     if (site.services.size() < 2) return {};
     return fail(ErrorKind::refused, "203.0.113.9 is this host's own", "service more", "use another address");
   });
@@ -163,7 +163,7 @@ TEST(Controller, HealthMovesRowsWithoutAnEpoch) {
 TEST(Controller, AStandInThatHealthForgetsIsCounted) {
   for (const bool flow_table : {false, true}) {
     Site site = small_site();
-    site.pools[0].flow_table = flow_table;
+    site.pools.edit(0).flow_table = flow_table;
     ControlledDirector director(site);
     ASSERT_TRUE(director.controller.start());
     ASSERT_TRUE(director("backend drain web web-1"));

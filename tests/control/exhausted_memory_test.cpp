@@ -54,7 +54,7 @@ namespace {
 
 Site tiny_site() {
   Site site = small_site();
-  site.pools[0].rows = 251;
+  site.pools.edit(0).rows = 251;
   return site;
 }
 

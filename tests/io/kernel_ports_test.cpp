@@ -142,12 +142,7 @@ TEST_F(KernelPorts, AnMtuThatSomebodySetsMeanwhileStays) {
   EXPECT_TRUE(run("ip link delete lent"));
 }
 
-Site site_of(std::array<std::uint8_t, 4> service) {
-  Site out;
-  out.services.emplace_back();
-  out.services.back().address = ipv4(service);
-  return out;
-}
+Site site_of(std::array<std::uint8_t, 4> service) { return {.services = {{.address = ipv4(service)}}}; }
 
 TEST_F(KernelPorts, AnInterfaceTellsItsDriver) {
   EXPECT_EQ(driver_of("wan"), "veth");
@@ -196,23 +191,22 @@ TEST_F(KernelPorts, AnAfXdpPortTellsOfServicesThatItsListDoesNotHold) {
   constexpr std::size_t room = 65536;
   Site site;
   for (std::size_t n = 0; n < room + 2; ++n) {
-    site.services.emplace_back();
-    site.services.back().address = ipv4({10, static_cast<std::uint8_t>(n >> 16),
-                                         static_cast<std::uint8_t>(n >> 8), static_cast<std::uint8_t>(n)});
+    site.services.push_back(
+        {.address = ipv4({10, static_cast<std::uint8_t>(n >> 16), static_cast<std::uint8_t>(n >> 8),
+                          static_cast<std::uint8_t>(n)})});
   }
   ports.add_services(site);
   EXPECT_EQ(left_out(), 2U);
   // Room comes with the end of others.
-  site.services.erase(site.services.begin());
+  site.services.erase(0);
   ports.add_services(site);
   EXPECT_EQ(left_out(), 2U);
   ports.drop_other_services(site);
   EXPECT_EQ(left_out(), 1U);
   // The program takes nothing to an IPv4 address in IPv6's form.
   Site mapped = site_of({10, 0, 0, 1});
-  mapped.services.push_back({});
-  mapped.services.back().address = IpAddress::parse("::ffff:203.0.113.10").value();
-  mapped.services.back().prefix_length = 128;
+  mapped.services.push_back(
+      {.address = IpAddress::parse("::ffff:203.0.113.10").value(), .prefix_length = 128});
   ports.add_services(mapped);
   EXPECT_EQ(left_out(), 1U);
   director_.reset();
@@ -225,11 +219,7 @@ TEST_F(KernelPorts, AnAfXdpPortsServiceOfOneFamilyTakesNothingOfTheOther) {
   ASSERT_NO_FATAL_FAILURE(open());
   const FarEnd client("families-far");
   const auto service = [](std::string_view text, std::uint8_t length) {
-    Site out;
-    out.services.emplace_back();
-    out.services.back().address = IpAddress::parse(text).value();
-    out.services.back().prefix_length = length;
-    return out;
+    return Site{.services = {{.address = IpAddress::parse(text).value(), .prefix_length = length}}};
   };
   const auto to_socket = [&](const Frame& frame) {
     const auto counts = [&] { return director_->ports().all()[0].steering()->counts(); };

@@ -44,9 +44,9 @@ TEST(FlowWitness, ANewBackendIsKnownAndOneThatComesBackIsNot) {
   Story story(false);
   const Site all = story.site;
   Site without = all;
-  without.pools[0].backends.erase(without.pools[0].backends.begin());
+  std::erase_if(without.pools.edit(0).backends, [](const Backend& b) { return b.name == "web-1"; });
   Site moved = all;
-  moved.pools[0].backends[0].address = sites::ip("10.9.9.9");
+  moved.pools.edit(0).backends[0].address = sites::ip("10.9.9.9");
 
   story.change(20min, moved);
   EXPECT_FALSE(story.at(20min)) << "of this address there was nobody";
@@ -63,7 +63,7 @@ TEST(FlowWitness, ANewBackendIsKnownAndOneThatComesBackIsNot) {
 TEST(FlowWitness, AChangeOfSomethingElseChangesNothing) {
   Story story(false);
   Site other = story.site;
-  other.pools[0].backends[1].weight = 7;
+  other.pools.edit(0).backends[1].weight = 7;
   story.change(10min, other);
   EXPECT_EQ(story.at(10min), (UnseenFlows{Unseen::started, 10min, 5min}));
   EXPECT_FALSE(story.at(15min));
@@ -72,7 +72,7 @@ TEST(FlowWitness, AChangeOfSomethingElseChangesNothing) {
 TEST(FlowWitness, AFlowTableCountsFromWhenItWasTurnedOn) {
   Story story(true);
   Site off = story.site;
-  off.pools[0].flow_table = false;
+  off.pools.edit(0).flow_table = false;
   const Site on = story.site;
   story.change(1min, off);
   story.change(30min, on);

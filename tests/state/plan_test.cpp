@@ -101,22 +101,22 @@ std::vector<ForceCase> force_cases() {
   const auto disabled = set_state("web-2", BackendState::disabled);
   const HealthView down{{"web", {{"web-2", Health::down}}}};
   Site moved = sites::site(3);
-  moved.pools[0].backends[1].address = sites::ip("10.9.9.9");
+  moved.pools.edit(0).backends[1].address = sites::ip("10.9.9.9");
   Site moved_draining = moved;
-  moved_draining.pools[0].backends[1].state = BackendState::draining;
+  moved_draining.pools.edit(0).backends[1].state = BackendState::draining;
   const auto drain_3 = set_state("web-3", BackendState::draining);
   Site reseeded = sites::site(3);
   reseeded.hash_seed = 1;
   Site renamed_pool = sites::site(3);
-  renamed_pool.pools[0].name = renamed_pool.services[0].pool = "web2";
+  renamed_pool.pools.edit(0).name = renamed_pool.services.edit(0).pool = "web2";
   Site unnamed = sites::site(3);
-  unnamed.pools[0].flow_table = false;
+  unnamed.pools.edit(0).flow_table = false;
   Site one_hop = unnamed;
-  one_hop.pools[0].hop_rules.hops = 1;
+  one_hop.pools.edit(0).hop_rules.hops = 1;
   Site moves_away = sites::site(3);
-  moves_away.pools[0].on_down = OnDown::move;
+  moves_away.pools.edit(0).on_down = OnDown::move;
   Site idle = sites::site(3);
-  idle.services.clear();
+  idle.services = {};
   return {
       {"an active backend removed", {}, RemoveBackend{"web", "web-2"}, {}, true, {"web-2"}},
       {"a drained one removed", {draining}, RemoveBackend{"web", "web-2"}, {}, false, {}},
@@ -273,7 +273,7 @@ TEST(Plan, ServicesThatCoverLessAreCut) {
 
 TEST(Plan, AServiceWithoutConnectionsMayGo) {
   Site site = sites::site(3);
-  site.pools[0].backends.clear();
+  site.pools.edit(0).backends.clear();
   EXPECT_FALSE(planned(start({}, site), RemoveService{"www"}).needs_force());
 }
 
@@ -297,7 +297,7 @@ TEST(Plan, ADrainThatThisDirectorKnowsToHaveEndedSaysWhoElseMayKnow) {
 // What a drain, its end and an add lose in a pool without a flow table, told before each step.
 TEST(Plan, AStandInThatWouldBeForgottenIsTold) {
   Site site = sites::site(3);
-  site.pools[0].flow_table = false;
+  site.pools.edit(0).flow_table = false;
   SiteVersion version = start({}, site);
   const auto rows_of_now = [&version] {
     RecentRows none;
@@ -330,7 +330,7 @@ TEST(Plan, AStandInThatWouldBeForgottenIsTold) {
 TEST(Plan, ADrainThatIsNotKnownToHaveEndedAsksForForce) {
   const SiteVersion version = start({set_state("web-2", BackendState::draining)});
   Site moved = version.site;
-  moved.pools[0].backends[1].address = sites::ip("10.9.9.9");
+  moved.pools.edit(0).backends[1].address = sites::ip("10.9.9.9");
   const UnseenFlows unseen{Unseen::started, std::chrono::seconds(40), std::chrono::minutes(14)};
   const auto flows = [&unseen](std::uint64_t open) {
     return LiveFlows{[&unseen, open](const std::string&, const std::string&) {
@@ -365,7 +365,7 @@ TEST(Plan, ADrainThatIsNotKnownToHaveEndedAsksForForce) {
 
 TEST(Plan, WhatOnlyTheFlowTableKeepsIsNoted) {
   Site one_hop = sites::site(3);
-  one_hop.pools[0].hop_rules.hops = 1;
+  one_hop.pools.edit(0).hop_rules.hops = 1;
   const Plan add = planned(start({}, one_hop), AddBackend{"web", sites::backend(4)});
   EXPECT_FALSE(add.needs_force());
   EXPECT_EQ(add.pools.at(0).rows_by_table, add.pools[0].seats_moved) << "one hop names the new holder only";
@@ -390,7 +390,7 @@ TEST(Plan, TheNextStepIsReadyToBeTyped) {
 
 TEST(Plan, SeveralChangesOfOneApplyAreOneDeal) {
   Site target = sites::site(5);
-  target.pools[0].backends.erase(target.pools[0].backends.begin());
+  std::erase_if(target.pools.edit(0).backends, [](const Backend& b) { return b.name == "web-1"; });
   const SiteVersion before = start();
   const Plan plan = planned(before, ReplaceSite{target});
   std::vector<Member> members;
@@ -422,7 +422,7 @@ TEST(Plan, ANewSeedStartsFromAnEmptySeating) {
 TEST(Plan, WithoutAFlowTableASecondDealSaysWhatItForgets) {
   for (const bool flow_table : {true, false}) {
     Site site = sites::site(4);
-    site.pools[0].flow_table = flow_table;
+    site.pools.edit(0).flow_table = flow_table;
     SiteVersion version = sites::version_of(site);
     const Plan first = planned(version, AddBackend{"web", sites::backend(5)});
     EXPECT_EQ(first.pools.at(0).rows_forgotten, 0U) << "the first deal has nothing to forget";
@@ -470,7 +470,7 @@ TEST(Plan, RowsAreAsHealthMakesThem) {
 
 TEST(Plan, UnknownHealthCountsAsInitial) {
   Site site = sites::site(3);
-  site.pools[0].health.initial = Health::down;
+  site.pools.edit(0).health.initial = Health::down;
   const SiteVersion version = sites::version_of(site);
   const HealthView view{{"web", {{"web-1", Health::up}, {"web-2", Health::unknown}}}};
   const auto statuses = statuses_of(*version.seatings.at("web"), version.site.pools[0], view);

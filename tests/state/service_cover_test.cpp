@@ -27,11 +27,7 @@ Service claim(const std::string& name, const std::string& address, std::uint8_t 
 }
 
 Site site_of(std::vector<Service> services) {
-  Site out;
-  out.pools.resize(1);
-  out.pools[0].name = "web";
-  out.services = std::move(services);
-  return out;
+  return {.pools = {{.name = "web"}}, .services = std::move(services)};
 }
 
 // "b over a: tcp 203.0.113.10 443"

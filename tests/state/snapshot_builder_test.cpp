@@ -21,7 +21,7 @@ struct Built : testing::Test {
 
   std::shared_ptr<const Snapshot> build(const SiteVersion& version, const HealthView& health = {},
                                         milliseconds now = seconds(0)) {
-    auto out = builder.build(version, health, now);
+    auto out = builder.build(version, std::make_shared<const HealthView>(health), now);
     EXPECT_TRUE(out) << out.error().text();
     return std::move(*out);
   }
@@ -63,7 +63,7 @@ TEST_F(Built, OneHopEncapsulationsHaveOneHopAndMaySpread) {
   for (const Encapsulation encapsulation :
        {Encapsulation::gue, Encapsulation::ipip, Encapsulation::gre, Encapsulation::l2}) {
     Site site = sites::site(3);
-    site.pools[0].encapsulation = encapsulation;
+    site.pools.edit(0).encapsulation = encapsulation;
     const auto snapshot = spreading.build(sites::version_of(site), {}, seconds(0));
     ASSERT_TRUE(snapshot);
     const SnapshotPool& pool = *(*snapshot)->pools[0];
@@ -121,8 +121,8 @@ TEST_F(Built, SaysWhichFlowsABackendKeeps) {
   };
   for (const Keeps& each : cases) {
     Site site = sites::site(3);
-    site.pools[0].on_down = each.on_down;
-    site.pools[0].backends[0].state = each.state;
+    site.pools.edit(0).on_down = each.on_down;
+    site.pools.edit(0).backends[0].state = each.state;
     const auto snapshot = build(sites::version_of(site), {{"web", {{"web-1", each.health}}}});
     EXPECT_EQ(snapshot->pools[0]->backends[0].keeps_tcp, each.tcp) << each.description;
     EXPECT_EQ(snapshot->pools[0]->backends[0].keeps_udp, each.udp) << each.description;
@@ -146,8 +146,8 @@ TEST_F(Built, KeepsUdpWhereNewFlowsGo) {
   };
   for (const Ignored& each : cases) {
     Site site = sites::site(3);
-    site.pools[0].hop_rules.panic = each.panic;
-    site.pools[0].hop_rules.none_healthy = each.none_healthy;
+    site.pools.edit(0).hop_rules.panic = each.panic;
+    site.pools.edit(0).hop_rules.none_healthy = each.none_healthy;
     std::map<std::string, Health> health;
     for (std::size_t n = 1; n <= each.down; ++n) health[fmt::format("web-{}", n)] = Health::down;
     const auto snapshot = build(sites::version_of(site), {{"web", health}});
@@ -157,7 +157,7 @@ TEST_F(Built, KeepsUdpWhereNewFlowsGo) {
   }
   // A draining one that is down takes none, whatever is ignored.
   Site site = sites::site(3);
-  site.pools[0].backends[0].state = BackendState::draining;
+  site.pools.edit(0).backends[0].state = BackendState::draining;
   const std::map<std::string, Health> all = {
       {"web-1", Health::down}, {"web-2", Health::down}, {"web-3", Health::down}};
   const auto snapshot = build(sites::version_of(site), {{"web", all}});

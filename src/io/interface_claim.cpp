@@ -46,16 +46,12 @@ struct Holder {
 
 Holder holder_of(const AbstractName& name) {
   Holder out;
-  for (int attempt = 0; attempt < 10 && !out.listens; ++attempt) {
-    if (attempt > 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    const Fd asking = new_socket();
-    const bool connected = asking && ::connect(asking.get(), name.get(), name.size) == 0;
-    out.listens = connected || errno == EAGAIN;  // others wait to be let in there
-    ucred peer{};
-    socklen_t size = sizeof peer;
-    if (connected && ::getsockopt(asking.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0)
-      out.process = peer;
-  }
+  const Fd asking = new_socket();
+  const bool connected = asking && ::connect(asking.get(), name.get(), name.size) == 0;
+  out.listens = connected || errno == EAGAIN;  // others wait to be let in there
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (connected && ::getsockopt(asking.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0) out.process = peer;
   return out;
 }
 
@@ -63,13 +59,20 @@ Holder holder_of(const AbstractName& name) {
 
 Result<Fd> claim_interface(const std::string& interface) {
   const AbstractName name("guideway/interface/" + interface);
-  Fd claim = new_socket();
-  if (claim && ::bind(claim.get(), name.get(), name.size) == 0 && ::listen(claim.get(), 1) == 0) return claim;
-  const int error = errno;
-  if (error != EADDRINUSE)
-    return fail(ErrorKind::refused, fmt::format("{} cannot be claimed: {}", interface, std::strerror(error)),
-                {}, "raise the limit of open files");
-  const Holder holder = holder_of(name);
+  Holder holder;
+  // Who has the name and does not listen is about to, or about to go.
+  for (int attempt = 0; attempt < 10 && !holder.listens; ++attempt) {
+    if (attempt > 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    Fd claim = new_socket();
+    if (claim && ::bind(claim.get(), name.get(), name.size) == 0 && ::listen(claim.get(), 1) == 0)
+      return claim;
+    const int error = errno;
+    if (error != EADDRINUSE)
+      return fail(ErrorKind::refused,
+                  fmt::format("{} cannot be claimed: {}", interface, std::strerror(error)), {},
+                  "raise the limit of open files");
+    holder = holder_of(name);
+  }
   // Anybody can take a name; who is neither root nor of our user cannot have the interface itself.
   if (!holder.may_have_the_interface()) {
     spdlog::warn("interface {}: {} has taken the name that keeps a second guidewayd away", interface,

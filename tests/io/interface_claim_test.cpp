@@ -8,10 +8,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <string>
 #include <thread>
+#include <utility>
 
 namespace guideway {
 namespace {
@@ -65,15 +67,34 @@ TEST(InterfaceClaim, IsOfOneNetworkNamespace) {
   EXPECT_TRUE(there);
 }
 
-TEST(InterfaceClaim, ANameThatNobodyListensAtIsNoDaemons) {
-  const Fd squatter(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+// Has the interface's name and does not listen; none: somebody has it.
+Fd squatter_of(const std::string& interface) {
+  Fd out(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  const std::string name = std::string(1, '\0') + "guideway/interface/gw-claim6";
+  const std::string name = std::string(1, '\0') + "guideway/interface/" + interface;
   name.copy(address.sun_path, name.size());
-  ASSERT_EQ(bind(squatter.get(), reinterpret_cast<sockaddr*>(&address),
-                 static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size())),
-            0);
+  const int bound = bind(out.get(), reinterpret_cast<sockaddr*>(&address),
+                         static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size()));
+  return bound == 0 ? std::move(out) : Fd();
+}
+
+TEST(InterfaceClaim, IsTakenFromADaemonThatIsGoing) {
+  Fd going = squatter_of("gw-claim7");
+  ASSERT_TRUE(going);
+  std::thread end([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    going = Fd();
+  });
+  const auto claimed = claim_interface("gw-claim7");
+  end.join();
+  ASSERT_TRUE(claimed);
+  EXPECT_TRUE(*claimed) << "and kept from the next one";
+}
+
+TEST(InterfaceClaim, ANameThatNobodyListensAtIsNoDaemons) {
+  const Fd squatter = squatter_of("gw-claim6");
+  ASSERT_TRUE(squatter);
   EXPECT_TRUE(claim_interface("gw-claim6"));
   ASSERT_EQ(listen(squatter.get(), 1), 0);
   EXPECT_FALSE(claim_interface("gw-claim6")) << "of our own user, and it listens";

@@ -63,6 +63,7 @@ struct Burst {
   std::array<Packet, burst_max> parsed;        // `kind` is `other` where no IP packet was found
   std::array<KeyBytes, burst_max> key;
   std::uint32_t fragments = 0;  // bit i: a part of a fragmented datagram
+  std::uint32_t icmp = 0;       // bit i: an ICMP message, which is of no flow of its own
   // follow_fragments, for those of `fragments`
   std::array<DatagramIndex, burst_max> datagram;  // of a first fragment, else no_datagram
   std::array<BackendId, burst_max> leader;        // where a later fragment's first one went, else no_backend
@@ -75,6 +76,7 @@ struct Burst {
   // hash_flows
   std::array<std::uint64_t, burst_max> hash;  // flow hash
   std::array<const Row*, burst_max> row;
+  std::uint32_t may_be_known = 0;  // bit i: of a pool with a flow table, which may know the flow
   // lookup_flows
   std::array<MemberIndex, burst_max>
       tracked;  // slot that a flow-table entry or the leader names, else no_member

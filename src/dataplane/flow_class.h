@@ -9,10 +9,20 @@
 
 namespace guideway {
 
-// After a packet of a flow in class `before`, which is not the SYN that opens it.
+// Of a packet of TCP or UDP.
+[[nodiscard]] constexpr FlowKind flow_kind(const Packet& packet) {
+  static_assert(static_cast<int>(PacketKind::tcp) == static_cast<int>(FlowKind::tcp) &&
+                static_cast<int>(PacketKind::udp) == static_cast<int>(FlowKind::udp));
+  return static_cast<FlowKind>(packet.kind);
+}
+
+// Neither opens nor ends its flow, as far as UDP says such things at all.
+[[nodiscard]] constexpr bool goes_on(const Packet& packet) {
+  return (packet.tcp_flags & (tcp_syn | tcp_fin | tcp_rst)) == 0;
+}
+
+// After a packet of a flow in class `before`, which is neither the SYN that opens it nor a later fragment.
 [[nodiscard]] constexpr FlowClass flow_class_after(FlowClass before, const Packet& packet) {
-  // A piece of a packet shows no more than the packet.
-  if (packet.fragment_offset != 0) return before;
   if (packet.kind != PacketKind::tcp) return FlowClass::udp;
   // A SYN+ACK shows no more than the SYN before it: whoever sends one may make nothing established.
   if ((packet.tcp_flags & tcp_syn) != 0) return before;

@@ -30,11 +30,11 @@ FlowTable::FlowTable(std::size_t flows) : bucket_count_(std::bit_ceil(std::max<s
 
 FlowTable::~FlowTable() { munmap(static_cast<void*>(buckets_), memory_bytes()); }
 
-void FlowTable::erase(Entry entry) {
-  if (entry.bucket->mark[entry.slot].load(std::memory_order_relaxed) & spilled_bit)
-    --other(*entry.bucket).spilled;
-  entry.bucket->word[entry.slot].store(0, std::memory_order_relaxed);
-  entry.bucket->mark[entry.slot].store(0, std::memory_order_relaxed);
+void FlowTable::erase(Place place) {
+  auto& mark = place.bucket->mark[place.slot];
+  if ((mark.load(std::memory_order_relaxed) & spilled_bit) != 0) --other(*place.bucket).spilled;
+  place.bucket->word[place.slot].store(0, std::memory_order_relaxed);
+  mark.store(0, std::memory_order_relaxed);
 }
 
 FlowTable::Inserted FlowTable::insert(std::uint64_t hash, BackendId backend, FlowClass flow_class,
@@ -42,17 +42,17 @@ FlowTable::Inserted FlowTable::insert(std::uint64_t hash, BackendId backend, Flo
   const std::uint64_t word = (hash & ~id_mask) | (~std::uint64_t{to_index(backend)} & id_mask);
   const std::uint32_t deadline = deadline_of(now_ms, timeout_ms);
   if (const Entry same = find_entry(hash, now_ms)) {
-    const std::uint32_t spilled = same.bucket->mark[same.slot].load(std::memory_order_relaxed) & spilled_bit;
     same.bucket->word[same.slot].store(word, std::memory_order_relaxed);
-    same.bucket->mark[same.slot].store(make_mark(flow_class, spilled, deadline), std::memory_order_relaxed);
+    same.bucket->mark[same.slot].store(make_mark(flow_class, same.mark & spilled_bit, deadline),
+                                       std::memory_order_relaxed);
     return Inserted::replaced;
   }
 
   Bucket& first = home(hash);
   Bucket& second = other(first);
-  Entry victim;  // the fresh entry that would end first
+  Place victim;  // the fresh entry that would end first
   std::int32_t victim_left = INT32_MAX;
-  Entry place;
+  Place place;
   for (Bucket* bucket : {&first, &second}) {
     for (unsigned slot = 0; slot < bucket_slots && !place; ++slot) {
       const std::uint32_t mark = bucket->mark[slot].load(std::memory_order_relaxed);
@@ -99,10 +99,10 @@ std::size_t FlowTable::erase_of(BackendId backend, std::size_t first, std::size_
   std::size_t live = 0;
   for (std::size_t i = first; i < end; ++i) {
     for (unsigned slot = 0; slot < bucket_slots; ++slot) {
-      const Entry entry{&buckets_[i], slot};
-      if (buckets_[i].word[slot].load(std::memory_order_relaxed) == 0 || entry.backend() != backend) continue;
+      const std::uint64_t word = buckets_[i].word[slot].load(std::memory_order_relaxed);
+      if (word == 0 || backend_in(word) != backend) continue;
       if (!expired(buckets_[i].mark[slot].load(std::memory_order_relaxed), now_ms)) ++live;
-      erase(entry);
+      erase({&buckets_[i], slot});
     }
   }
   return live;
@@ -116,8 +116,8 @@ std::optional<FlowTable::Sight> FlowTable::look_at(std::uint64_t hash, std::uint
 FlowTable::Entry FlowTable::find_from_elsewhere(std::uint64_t hash, std::uint32_t now_ms) const {
   Bucket& bucket = home(hash);
   // `spilled` belongs to the writing worker, so a reader elsewhere looks into both buckets.
-  if (const Entry entry = find_in(bucket, hash, 0, now_ms)) return entry;
-  return find_in(other(bucket), hash, spilled_bit, now_ms);
+  if (const Entry entry = find_foreign(bucket, hash, 0, now_ms)) return entry;
+  return find_foreign(other(bucket), hash, spilled_bit, now_ms);
 }
 
 BackendId FlowTable::find(std::uint64_t hash, std::uint32_t now_ms) const {
@@ -127,13 +127,12 @@ BackendId FlowTable::find(std::uint64_t hash, std::uint32_t now_ms) const {
 
 FlowTable::Count FlowTable::count(BackendId backend, std::uint32_t now_ms,
                                   std::uint32_t closing_timeout_ms) const {
-  const std::uint64_t id = ~std::uint64_t{to_index(backend)} & id_mask;
   const auto quiet_left = (static_cast<std::int64_t>(closing_timeout_ms) - quiet_ms) >> tick_shift;
   Count flows;
   for (std::size_t i = 0; i < bucket_count_; ++i) {
     for (unsigned slot = 0; slot < bucket_slots; ++slot) {
       const std::uint64_t word = buckets_[i].word[slot].load(std::memory_order_relaxed);
-      if (word == 0 || (word & id_mask) != id) continue;
+      if (word == 0 || backend_in(word) != backend) continue;
       const std::uint32_t mark = buckets_[i].mark[slot].load(std::memory_order_relaxed);
       if (expired(mark, now_ms)) continue;
       const FlowClass flow_class = class_of(mark);

@@ -21,8 +21,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <utility>
 
+#include "dataplane/tag_match.h"
 #include "snapshot/ids.h"
 
 namespace guideway {
@@ -39,26 +39,24 @@ enum class FlowClass : std::uint8_t {
 
 class FlowTable {
  public:
-  static constexpr std::size_t bucket_slots = 5;
-
   struct alignas(64) Bucket {
-    std::array<std::atomic<std::uint64_t>, bucket_slots> word;
+    BucketWords word;  // first, for match_tags
     std::array<std::atomic<std::uint32_t>, bucket_slots> mark;
     std::uint32_t spilled;  // entries that belong here and live in the other bucket of the pair
   };
   static_assert(sizeof(Bucket) == 64, "a bucket is a cache line");
 
-  // A place in the table; valid until the next insert, erase or sweep.
-  struct Entry {
+  struct Place {
     Bucket* bucket = nullptr;
     unsigned slot = 0;
     explicit operator bool() const { return bucket != nullptr; }
-    [[nodiscard]] BackendId backend() const {
-      return BackendId(~bucket->word[slot].load(std::memory_order_relaxed) & id_mask);
-    }
-    [[nodiscard]] FlowClass flow_class() const {
-      return class_of(bucket->mark[slot].load(std::memory_order_relaxed));
-    }
+  };
+  // A place and what was found there; valid until the next insert, erase or sweep.
+  struct Entry : Place {
+    std::uint32_t mark = 0;
+    std::uint64_t word = 0;
+    [[nodiscard]] BackendId backend() const { return backend_in(word); }
+    [[nodiscard]] FlowClass flow_class() const { return class_of(mark); }
   };
 
   // Room for `flows` flows at 16 bytes each, rounded up to a power of two, at least 64. Throws std::bad_alloc
@@ -73,47 +71,63 @@ class FlowTable {
   // The live entry of this hash.
   [[nodiscard, gnu::always_inline]] Entry find_entry(std::uint64_t hash, std::uint32_t now_ms) const {
     Bucket& bucket = home(hash);
-    if (const Entry entry = find_in(bucket, hash, 0, now_ms)) return entry;
+    if (const Entry entry = find_own(bucket, hash, 0, now_ms)) return entry;
     if (bucket.spilled == 0) [[likely]]
       return {};
-    return find_in(other(bucket), hash, spilled_bit, now_ms);
+    return find_own(other(bucket), hash, spilled_bit, now_ms);
   }
-  // The same for those of up to 32 hashes whose bits are set in `wanted`; out[n] belongs to hash[n]. A flow that lives in
-  // its bucket's fellow is looked for behind all others, so that what the fellow takes from memory is hidden as well.
-  [[gnu::always_inline]] void find_entries(std::span<const std::uint64_t> hash, std::uint32_t wanted,
-                                           std::uint32_t now_ms, std::span<Entry> out) const {
+  // `visit(n, entry)` for the live entry of hash[n], where there is one, for every n whose bit is set in `wanted`; up to
+  // 32. What `visit` does to its entry is seen by the next. A flow that lives in its bucket's fellow comes behind all
+  // others, so that what the fellow takes from memory is hidden as well.
+  template <class Visit>
+  [[gnu::always_inline]] void visit_entries(std::span<const std::uint64_t> hash, std::uint32_t wanted,
+                                            std::uint32_t now_ms, const Visit& visit) const {
+    // In registers: what `visit` writes could be members, for all that is known.
+    Bucket* const buckets = buckets_;
+    const std::size_t last = bucket_count_ - 1;
     std::uint32_t elsewhere = 0;
     for (; wanted != 0; wanted &= wanted - 1) {
       const auto n = static_cast<std::size_t>(std::countr_zero(wanted));
-      Bucket& bucket = home(hash[n]);
-      out[n] = find_in(bucket, hash[n], 0, now_ms);
-      if (out[n] || bucket.spilled == 0) [[likely]]
-        continue;
-      __builtin_prefetch(&other(bucket));
-      elsewhere |= 1U << n;
+      Bucket& bucket = buckets[hash[n] & last];
+      if (const Entry entry = find_own(bucket, hash[n], 0, now_ms)) [[likely]] {
+        visit(n, entry);
+      } else if (bucket.spilled != 0) {
+        __builtin_prefetch(&other(bucket));
+        elsewhere |= 1U << n;
+      }
     }
     for (; elsewhere != 0; elsewhere &= elsewhere - 1) {
       const auto n = static_cast<std::size_t>(std::countr_zero(elsewhere));
-      out[n] = find_in(other(home(hash[n])), hash[n], spilled_bit, now_ms);
+      if (const Entry entry = find_own(other(home(hash[n])), hash[n], spilled_bit, now_ms)) visit(n, entry);
     }
   }
-  // When an entry that is in use now shall end: never before `timeout_ms` from now, and at most a slack later.
-  struct Renewal {
-    Renewal(std::uint32_t now_ms, std::uint32_t timeout_ms)
-        : earliest(deadline_of(now_ms, timeout_ms)), slack(slack_of(timeout_ms)) {}
-    std::uint32_t earliest, slack;  // in ticks
+  // Of an entry that is in use now: its class from here on, and when it shall end: never before `timeout_ms` from now, and
+  // at most a slack later.
+  class Renewal {
+   public:
+    Renewal(FlowClass flow_class, std::uint32_t now_ms, std::uint32_t timeout_ms)
+        : earliest_(make_mark(flow_class, 0, deadline_of(now_ms, timeout_ms))),
+          slack_(slack_of(timeout_ms)) {}
+    // Whether it is so already. (The bit between class and deadline keeps deadlines that wrapped around away from the
+    // class.)
+    [[nodiscard, gnu::always_inline]] bool holds(const Entry& entry) const {
+      return (((entry.mark | spilled_bit) - earliest_) & ~spilled_bit) <= slack_;
+    }
+    [[nodiscard]] std::uint32_t mark_for(const Entry& entry) const {
+      const bool renewed = entry.flow_class() == class_of(earliest_);
+      const std::uint32_t deadline = (earliest_ + (renewed ? slack_ : 0)) & deadline_mask;
+      return make_mark(class_of(earliest_), entry.mark & spilled_bit, deadline);
+    }
+
+   private:
+    std::uint32_t earliest_;  // as a mark
+    std::uint32_t slack_;     // in ticks
   };
-  // Sets the class and puts the deadline off.
-  static void touch(Entry entry, FlowClass flow_class, const Renewal& renewal) {
-    auto& mark = entry.bucket->mark[entry.slot];
-    const std::uint32_t old = mark.load(std::memory_order_relaxed);
-    const bool renewed = class_of(old) == flow_class;
-    if (renewed && ((old - renewal.earliest) & deadline_mask) <= renewal.slack) [[likely]]
-      return;
-    const std::uint32_t deadline = renewal.earliest + (renewed ? renewal.slack : 0);
-    mark.store(make_mark(flow_class, old & spilled_bit, deadline & deadline_mask), std::memory_order_relaxed);
+  static void touch(const Entry& entry, const Renewal& renewal) {
+    if (renewal.holds(entry)) return;
+    entry.bucket->mark[entry.slot].store(renewal.mark_for(entry), std::memory_order_relaxed);
   }
-  void erase(Entry entry);
+  void erase(Place place);
 
   enum class Inserted : std::uint8_t { created, replaced, evicted, full };
   // A new entry: in place of one of the same hash, else in an empty or expired place, else in that of the
@@ -163,12 +177,15 @@ class FlowTable {
 
  private:
   static constexpr std::uint64_t id_mask = backend_ids_max - 1;
+  static_assert(id_mask >> tag_shift == 0 && std::has_single_bit(id_mask + 1) &&
+                (id_mask + 1) >> tag_shift == 1);
   static constexpr std::uint32_t deadline_mask = (1U << 28) - 1;
   static constexpr std::uint32_t spilled_bit = 1U << 28;
   static constexpr unsigned class_shift = 29;
   static constexpr unsigned tick_shift = 4;                // 16 ms
   static constexpr std::uint32_t deadline_slack_max = 64;  // a second
 
+  static BackendId backend_in(std::uint64_t word) { return BackendId(~word & id_mask); }
   static FlowClass class_of(std::uint32_t mark) { return static_cast<FlowClass>(mark >> class_shift); }
   static std::uint32_t deadline_of(std::uint32_t now_ms, std::uint32_t timeout_ms) {
     const std::uint32_t timeout = timeout_ms < timeout_ms_max ? timeout_ms : timeout_ms_max;
@@ -192,33 +209,32 @@ class FlowTable {
     const std::uint64_t word = bucket.word[slot].load(std::memory_order_relaxed);
     const std::uint32_t mark = bucket.mark[slot].load(std::memory_order_relaxed);
     if (word == 0 || expired(mark, now_ms)) return std::nullopt;
-    return Sight{BackendId(~word & id_mask), class_of(mark),
+    return Sight{backend_in(word), class_of(mark),
                  static_cast<std::uint32_t>(ticks_left(mark, now_ms)) << tick_shift};
   }
   Bucket& home(std::uint64_t hash) const { return buckets_[hash & (bucket_count_ - 1)]; }
   Bucket& other(Bucket& bucket) const { return buckets_[static_cast<std::size_t>(&bucket - buckets_) ^ 1U]; }
   [[nodiscard]] Entry find_from_elsewhere(std::uint64_t hash, std::uint32_t now_ms) const;
-  // Bit n: slot n has the hash's tag, or is empty and the tag is 0. Without a branch, as nothing foretells the slot.
-  template <std::size_t... slot>
-  static unsigned tagged(const Bucket& bucket, std::uint64_t hash, std::index_sequence<slot...>) {
-    unsigned out = 0;
-    ((out = out * 2 +
-            ((bucket.word[bucket_slots - 1 - slot].load(std::memory_order_relaxed) ^ hash) <= id_mask ? 1U
-                                                                                                      : 0U)),
-     ...);
-    return out;
-  }
-  [[gnu::always_inline]] static Entry find_in(Bucket& bucket, std::uint64_t hash, std::uint32_t spilled,
-                                              std::uint32_t now_ms) {
-    unsigned left = tagged(bucket, hash, std::make_index_sequence<bucket_slots>());
-    for (; left != 0; left &= left - 1) {
-      const auto slot = static_cast<unsigned>(std::countr_zero(left));
+  // The live one of the entries at `slots` (a bit each) that is spilled as wanted.
+  [[gnu::always_inline]] static Entry live_one(Bucket& bucket, unsigned slots, std::uint32_t spilled,
+                                               std::uint32_t now_ms) {
+    for (; slots != 0; slots &= slots - 1) {
+      const auto slot = static_cast<unsigned>(std::countr_zero(slots));
       const std::uint32_t mark = bucket.mark[slot].load(std::memory_order_relaxed);
       if ((mark & spilled_bit) != spilled || expired(mark, now_ms)) continue;
-      if (bucket.word[slot].load(std::memory_order_relaxed) != 0) [[likely]]
-        return {&bucket, slot};
+      const std::uint64_t word = bucket.word[slot].load(std::memory_order_relaxed);
+      if (word != 0) [[likely]]
+        return {{&bucket, slot}, mark, word};
     }
     return {};
+  }
+  // By the worker, and by whoever else.
+  [[gnu::always_inline]] static Entry find_own(Bucket& bucket, std::uint64_t hash, std::uint32_t spilled,
+                                               std::uint32_t now_ms) {
+    return live_one(bucket, match_tags(bucket.word, hash), spilled, now_ms);
+  }
+  static Entry find_foreign(Bucket& bucket, std::uint64_t hash, std::uint32_t spilled, std::uint32_t now_ms) {
+    return live_one(bucket, match_tags_plain(bucket.word, hash), spilled, now_ms);
   }
 
   Bucket* buckets_ = nullptr;

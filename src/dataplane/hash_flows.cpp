@@ -69,7 +69,11 @@ std::size_t hash_run(const PipelineParts& parts, Burst& burst, std::size_t first
     burst.hash[i] = hash;
     burst.row[i] = rows.of(rows.by_client() ? hash_client<family>(burst.key[i], rows.seed()) : hash);
     rte_prefetch0(burst.row[i]);
-    if (rows.tracked()) flows.prefetch(hash);
+    if (rows.tracked()) {
+      flows.prefetch(hash);
+      // A SYN is always a new decision, even on a known tuple.
+      burst.may_be_known |= (is_syn(burst.parsed[i]) ? 0U : 1U) << i;
+    }
     if (burst.service[i] != service) {
       service = burst.service[i];
       rte_prefetch0(&parts.counters.service(service));
@@ -81,6 +85,7 @@ std::size_t hash_run(const PipelineParts& parts, Burst& burst, std::size_t first
 }  // namespace
 
 void hash_flows(const PipelineParts& parts, Burst& burst) {
+  burst.may_be_known = 0;
   for (std::size_t i = 0; i < burst.size;) {
     if (burst.verdict[i] != Verdict::forward) {
       ++i;

@@ -122,7 +122,7 @@ class PlainFrames {
 void parse(const PipelineParts& parts, Burst& burst) {
   const PortView& port = parts.ports.ports[burst.port];
   const PlainFrames plain_frames(port);
-  burst.quoted = burst.fragments = 0;
+  burst.quoted = burst.fragments = burst.icmp = 0;
   burst.verdict.fill(Verdict::forward);
   const std::size_t size = burst.size;
   const std::uint32_t truncated = burst.truncated;
@@ -139,8 +139,9 @@ void parse(const PipelineParts& parts, Burst& burst) {
     if (plain_frames.parse(*mbuf, packet, burst.key[i])) [[likely]]
       continue;
     burst.verdict[i] = parse_frame(parts, port, mbuf, packet, burst.key[i]);
-    if (packet.kind == PacketKind::fragment && burst.verdict[i] == Verdict::forward)
-      burst.fragments |= 1U << i;
+    if (burst.verdict[i] != Verdict::forward) continue;
+    if (packet.kind == PacketKind::fragment) burst.fragments |= 1U << i;
+    if (packet.kind == PacketKind::icmp) burst.icmp |= 1U << i;
   }
 }
 

@@ -29,7 +29,7 @@ struct alignas(8) Packet {
   Family family = Family::ipv4;
   PacketKind kind = PacketKind::other;
   std::uint8_t protocol = 0;   // behind the extension headers
-  std::uint8_t tcp_flags = 0;  // with PacketKind::tcp
+  std::uint8_t tcp_flags = 0;  // 0 of any other protocol, and of a later fragment
   std::uint8_t tos = 0;        // DSCP and ECN: IPv4's TOS, IPv6's traffic class
   bool dont_fragment = false;  // IPv4's DF; true for IPv6
   bool more_fragments = false;
@@ -59,7 +59,7 @@ static_assert(offsetof(Packet, l4) == 7 && offsetof(Packet, ip_offset) == 14 &&
 inline constexpr std::uint8_t tcp_fin = 0x01, tcp_syn = 0x02, tcp_rst = 0x04, tcp_ack = 0x10;
 // A SYN that opens a flow; with data or ECN bits it is one, SYN+ACK is not.
 [[nodiscard]] constexpr bool is_syn(const Packet& packet) {
-  return packet.kind == PacketKind::tcp && (packet.tcp_flags & (tcp_syn | tcp_ack)) == tcp_syn;
+  return (packet.tcp_flags & (tcp_syn | tcp_ack)) == tcp_syn;
 }
 
 namespace net {

@@ -5,6 +5,7 @@
 // Not:  next hops' MACs (next_hops.h), counters (counters.h), names beyond what messages need.
 #pragma once
 
+#include <array>
 #include <bitset>
 #include <cstdint>
 #include <memory>
@@ -73,13 +74,15 @@ struct SnapshotService {
   const SnapshotPool* pool = nullptr;  // owned by Snapshot::pools
 };
 
+enum class FlowKind : std::uint8_t { tcp, udp };
+
 // Where a backend id stands now; an id that no pool holds has pool == nullptr.
 struct BackendPlace {
   const SnapshotPool* pool = nullptr;
   MemberIndex slot = no_member;
-  // Its established TCP flows go on (not disabled; not down with on_down = "move"); its UDP flows do (takes new ones, or
-  // draining and not down).
-  bool keeps_tcp = true, keeps_udp = true;
+  // By FlowKind. Its established TCP flows go on (not disabled; not down with on_down = "move"); its UDP flows do (takes
+  // new ones, or draining and not down).
+  std::array<bool, 2> keeps{true, true};
 };
 
 struct Snapshot {
@@ -97,7 +100,7 @@ struct Snapshot {
       const SnapshotBackend& backend = pool->backends[slot];
       const std::size_t id = to_index(backend.id);
       if (id >= backends.size()) backends.resize(id + 1);
-      backends[id] = {pool.get(), static_cast<MemberIndex>(slot), backend.keeps_tcp, backend.keeps_udp};
+      backends[id] = {pool.get(), static_cast<MemberIndex>(slot), {backend.keeps_tcp, backend.keeps_udp}};
     }
     pools.push_back(std::move(pool));
   }

@@ -88,12 +88,12 @@ TEST(FlowPurge, CountsNoEntryThatHasEndedAnyway) {
 // What was spilled into the other bucket of a pair is still found once its neighbours were taken out.
 TEST(FlowPurge, KeepsTheCountOfSpilledEntries) {
   FlowTable table(64);
-  for (std::uint64_t n = 1; n <= 2 * FlowTable::bucket_slots; ++n)  // all at home in bucket 0
+  for (std::uint64_t n = 1; n <= 2 * bucket_slots; ++n)  // all at home in bucket 0
     table.insert(n << 40, BackendId(static_cast<std::uint32_t>(n % 2)), FlowClass::established, 0, minute_ms);
   FlowPurge purge;
   purge.ask({BackendId(0), std::nullopt});
   rounds_of(purge, table);
-  for (std::uint64_t n = 1; n <= 2 * FlowTable::bucket_slots; ++n)
+  for (std::uint64_t n = 1; n <= 2 * bucket_slots; ++n)
     EXPECT_EQ(static_cast<bool>(table.find_entry(n << 40, 0)), n % 2 == 1) << n;
 }
 

@@ -18,7 +18,7 @@ BackendId id(std::uint32_t value) { return BackendId(value); }
 
 // Makes the flow established, as its second packet does.
 void establish(FlowTable& table, std::uint64_t hash, std::uint32_t now_ms) {
-  FlowTable::touch(table.find_entry(hash, now_ms), FlowClass::established, {now_ms, 15 * minute});
+  FlowTable::touch(table.find_entry(hash, now_ms), {FlowClass::established, now_ms, 15 * minute});
 }
 
 TEST(FlowTable, WhatHasEndedIsCountedApart) {
@@ -38,7 +38,7 @@ TEST(FlowTable, WhatHasEndedIsCountedApart) {
     FlowTable table(64);
     constexpr std::uint32_t begin = 1'000'000;
     ASSERT_EQ(table.insert(7ULL << 20, id(1), FlowClass::fresh, begin, minute), FlowTable::Inserted::created);
-    FlowTable::touch(table.find_entry(7ULL << 20, begin), one.flow_class, {begin, minute});
+    FlowTable::touch(table.find_entry(7ULL << 20, begin), {one.flow_class, begin, minute});
     const auto counted = table.count(id(1), begin + one.quiet_ms, minute);
     EXPECT_EQ(counted.open, one.open) << one.description;
     EXPECT_EQ(counted.ending, one.ending) << one.description;
@@ -80,7 +80,7 @@ TEST(FlowTable, APacketPutsTheEndOff) {
   FlowTable table(64);
   table.insert(7, id(1), FlowClass::fresh, 0, 10'000);
   for (std::uint32_t now = 0; now < 600'000; now += 500)
-    FlowTable::touch(table.find_entry(7, now), FlowClass::established, {now, 20'000});
+    FlowTable::touch(table.find_entry(7, now), {FlowClass::established, now, 20'000});
   EXPECT_TRUE(table.find_entry(7, 619'500));
   EXPECT_FALSE(table.find_entry(7, 621'000));
 }
@@ -101,7 +101,7 @@ TEST(FlowTable, AnEntryNeverEndsEarly) {
           ASSERT_FALSE(table.find_entry(7, now + longest)) << "ended late after packet " << packet;
           now += apart;
           ASSERT_TRUE(table.find_entry(7, now));
-          FlowTable::touch(table.find_entry(7, now), FlowClass::udp, {now, timeout});
+          FlowTable::touch(table.find_entry(7, now), {FlowClass::udp, now, timeout});
         }
       }
     }
@@ -111,7 +111,7 @@ TEST(FlowTable, AnEntryNeverEndsEarly) {
 TEST(FlowTable, AShorterTimeoutOfTheSameClassCountsAtTheNextPacket) {
   FlowTable table(64);
   table.insert(7, id(1), FlowClass::udp, 0, 60'000);
-  FlowTable::touch(table.find_entry(7, 100), FlowClass::udp, {100, 1000});
+  FlowTable::touch(table.find_entry(7, 100), {FlowClass::udp, 100, 1000});
   EXPECT_TRUE(table.find_entry(7, 1100));
   EXPECT_FALSE(table.find_entry(7, 1300));
 }
@@ -120,7 +120,7 @@ TEST(FlowTable, AShorterTimeoutCountsAtOnce) {
   FlowTable table(64);
   table.insert(7, id(1), FlowClass::fresh, 0, 10'000);
   establish(table, 7, 100);
-  FlowTable::touch(table.find_entry(7, 200), FlowClass::closing, {200, minute});
+  FlowTable::touch(table.find_entry(7, 200), {FlowClass::closing, 200, minute});
   EXPECT_FALSE(table.find_entry(7, 200 + minute + 50));
 }
 
@@ -150,8 +150,8 @@ TEST(FlowTable, AnExpiredEntryMakesRoom) {
   FlowTable table(64);
   for (std::uint64_t n = 0; n < 10; ++n) {
     table.insert(in_pair(n), id(1), FlowClass::fresh, 0, minute);
-    FlowTable::touch(table.find_entry(in_pair(n), 0), FlowClass::established,
-                     {0, n == 9 ? minute : 15 * minute});
+    FlowTable::touch(table.find_entry(in_pair(n), 0),
+                     {FlowClass::established, 0, n == 9 ? minute : 15 * minute});
   }
   EXPECT_EQ(table.insert(in_pair(10), id(2), FlowClass::fresh, 2 * minute, minute), Inserted::created);
   EXPECT_EQ(table.find(in_pair(10), 2 * minute), id(2));
@@ -167,6 +167,40 @@ TEST(FlowTable, SpilledEntriesKeepTheirHome) {
   table.insert(other_home, id(2), FlowClass::fresh, 0, minute);
   EXPECT_EQ(table.find(in_pair(5), 0), id(1));
   EXPECT_EQ(table.find(other_home, 0), id(2));
+}
+
+// Words that differ from a hash in one bit of the tag, in the id alone, or in nothing, and what else lies in a bucket.
+TEST(FlowTable, TagsAreMatchedAlikeByVectorsAndWithout) {
+  std::mt19937_64 random(11);
+  std::array<int, 32> seen{};
+  for (int round = 0; round < 100'000; ++round) {
+    FlowTable::Bucket bucket{};
+    const std::uint64_t hash = round % 16 == 0 ? random() & 0xfffff : random();
+    for (auto& word : bucket.word) {
+      const std::uint64_t id_bits = random() & 0xfffff;
+      switch (random() % 4) {
+        case 0:
+          word = hash ^ std::uint64_t{1} << (tag_shift + random() % (64 - tag_shift)) ^ id_bits;
+          break;
+        case 1:
+          word = random();
+          break;
+        case 2:
+          word = 0;
+          break;
+        default:
+          word = (hash & ~std::uint64_t{0xfffff}) | id_bits;
+      }
+    }
+    for (auto& mark : bucket.mark) mark = static_cast<std::uint32_t>(hash >> (32 * (random() % 2)));
+    unsigned expected = 0;
+    for (std::size_t slot = 0; slot < bucket_slots; ++slot)
+      expected |= (bucket.word[slot] >> 20 == hash >> 20 ? 1U : 0U) << slot;
+    ASSERT_EQ(match_tags_plain(bucket.word, hash), expected);
+    ASSERT_EQ(match_tags(bucket.word, hash), expected);
+    ++seen[expected];
+  }
+  for (const int times : seen) EXPECT_GT(times, 0);
 }
 
 // A table with many flows that spilled, some of them expired; hashes that are known, unknown, and with a tag of 0.
@@ -186,7 +220,8 @@ TEST(FlowTable, ABurstFindsWhatEachHashWouldAlone) {
     const auto wanted = static_cast<std::uint32_t>(random());
     const std::uint32_t now = round % 2 == 0 ? 0 : 2 * minute;
     std::array<FlowTable::Entry, 32> found;
-    table.find_entries(hashes, wanted, now, found);
+    table.visit_entries(hashes, wanted, now,
+                        [&](std::size_t n, FlowTable::Entry entry) { found[n] = entry; });
     for (std::size_t n = 0; n < hashes.size(); ++n) {
       const FlowTable::Entry alone = table.find_entry(hashes[n], now);
       if ((wanted >> n & 1) == 0) {

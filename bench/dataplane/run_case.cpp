@@ -180,7 +180,7 @@ std::vector<StageCost> run_stages(const Case& wanted, rte_mempool* mbufs, std::s
         cycles[stage] += end - begin;
         begin = end;
       }
-      testbed.outputs().port[0].size = 0;
+      testbed.outputs().port[0].empty();
       Pipeline::done(testbed.outputs());
     }
     for (std::size_t stage = 0; stage < all_stages.size(); ++stage)

@@ -37,7 +37,8 @@ class HopList {
     // no_member is all ones: the highest bit that is 0 lies in the last hop.
     static_assert(no_member == 0xffff);
     const std::uint64_t used = (~word_ & slots) << 1 | 1;
-    word_ |= static_cast<std::uint64_t>(std::bit_width(used) + 14) / 16 << 48;
+    const auto highest = static_cast<std::uint64_t>(63 ^ std::countl_zero(used));
+    word_ |= (highest + 15) << (48 - 4) & ~slots;
   }
 
   // Index into the pool's backends, n from 0 to 2; no_member behind the last.
@@ -62,6 +63,7 @@ struct Burst {
   std::array<std::uint32_t, burst_max> bytes;  // of the frame as it came in
   std::array<Packet, burst_max> parsed;        // `kind` is `other` where no IP packet was found
   std::array<KeyBytes, burst_max> key;
+  std::uint64_t bytes_in = 0;   // sum of `bytes`
   std::uint32_t fragments = 0;  // bit i: a part of a fragmented datagram
   std::uint32_t icmp = 0;       // bit i: an ICMP message, which is of no flow of its own
   // follow_fragments, for those of `fragments`
@@ -87,6 +89,7 @@ struct Burst {
   std::uint32_t to_learn = 0;  // bit i: makes an entry in the flow table, once it is sure to be forwarded
   // encapsulate
   std::array<std::uint8_t, burst_max> egress;  // index into the PortTable
+  std::uint32_t egress_ports = 0;              // bit p: some packet's is p
   // Further pieces of packets whose first piece is in `packets`; piece n was made from packet further_origin[n]. They lie
   // in the order of their packets, which all stay `forward`.
   std::uint16_t further_count = 0;

@@ -167,6 +167,7 @@ std::size_t wrap_run(const PipelineParts& parts, TokenBucket& errors, std::uint3
     if (way_of(next_hop) != egress.way) [[unlikely]] {
       const Verdict verdict = find_egress(parts.ports, next_hop, encapsulation == Encapsulation::l2, egress);
       if (verdict != Verdict::forward) return verdict;
+      burst.egress_ports |= 1U << egress.port;
     }
     burst.egress[i] = egress.port;
     const std::size_t outer_size = net::wrapping_size(encapsulation, outer, hops.count());
@@ -221,6 +222,7 @@ WrapRun wrap_run_of(const SnapshotPool& pool) {
 
 void encapsulate(const PipelineParts& parts, TokenBucket& errors, std::uint32_t now_ms, Burst& burst) {
   burst.further_count = 0;
+  burst.egress_ports = 0;
   for (std::size_t i = 0; i < burst.size;) {
     if (burst.verdict[i] != Verdict::forward) {
       ++i;

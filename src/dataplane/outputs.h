@@ -22,8 +22,15 @@ inline constexpr std::size_t outbox_max = 256;
 
 struct Outbox {
   std::uint16_t size = 0;
+  bool whole_burst =
+      false;  // frame n is packet n, for all packets of the burst, and each one's verdict is `forward`
   std::array<rte_mbuf*, outbox_max> frames;     // first, as rte_eth_tx_burst takes it
   std::array<std::uint8_t, outbox_max> origin;  // place in the burst; those of one packet lie side by side
+
+  void empty() {
+    size = 0;
+    whole_burst = false;
+  }
 };
 
 struct Outputs {

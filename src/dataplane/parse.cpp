@@ -126,11 +126,12 @@ void parse(const PipelineParts& parts, Burst& burst) {
   burst.verdict.fill(Verdict::forward);
   const std::size_t size = burst.size;
   const std::uint32_t truncated = burst.truncated;
+  std::uint64_t bytes_in = 0;
   for (std::size_t i = 0; i < size; ++i) rte_prefetch0(rte_pktmbuf_mtod(burst.packets[i], void*));
   for (std::size_t i = 0; i < size; ++i) {
     rte_mbuf*& mbuf = burst.packets[i];
     Packet& packet = burst.parsed[i];
-    burst.bytes[i] = mbuf->pkt_len;
+    bytes_in += burst.bytes[i] = mbuf->pkt_len;
     if ((truncated >> i & 1) != 0) [[unlikely]] {
       packet.kind = PacketKind::other;
       burst.verdict[i] = Verdict::drop_truncated;
@@ -143,6 +144,7 @@ void parse(const PipelineParts& parts, Burst& burst) {
     if (packet.kind == PacketKind::fragment) burst.fragments |= 1U << i;
     if (packet.kind == PacketKind::icmp) burst.icmp |= 1U << i;
   }
+  burst.bytes_in = bytes_in;
 }
 
 }  // namespace guideway::stages

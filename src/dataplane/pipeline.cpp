@@ -1,5 +1,7 @@
 #include "dataplane/pipeline.h"
 
+#include <bit>
+
 #include "dataplane/stages.h"
 
 namespace guideway {
@@ -11,24 +13,28 @@ class ForwardedCounts {
  public:
   ForwardedCounts(WorkerCounters& counters, const Burst& burst) : counters_(counters), burst_(burst) {}
 
-  void add(std::size_t i) {
+  [[gnu::always_inline]] void add(std::size_t i) {
     ++packets_;
     frame_bytes_ += burst_.bytes[i];
     const std::size_t bytes = burst_.parsed[i].ip_length;
-    BackendCounters& backend = counters_.backend(burst_.pool[i]->backends[burst_.hops[i].slot(0)].id);
-    backend.packets.add(1);
-    backend.bytes.add(bytes);
-    if (burst_.tracked[i] != no_member) backend.tracked_packets.add(1);
+    BackendCounters& counters = backend(i);
+    counters.packets.add(1);
+    counters.bytes.add(bytes);
+    if (burst_.tracked[i] != no_member) counters.tracked_packets.add(1);
     if (burst_.service[i] != service_) {
       flush_service();
       service_ = burst_.service[i];
     }
     ++service_packets_;
     service_bytes_ += bytes;
-    if ((burst_.new_flow >> i & 1) == 0) [[likely]]
-      return;
-    backend.new_flows.add(1);
-    ++service_new_flows_;
+  }
+  // Of those that were added, the ones that begin a flow: bit i.
+  void add_new_flows(std::uint32_t packets) {
+    for (; packets != 0; packets &= packets - 1) {
+      const auto i = static_cast<std::size_t>(std::countr_zero(packets));
+      backend(i).new_flows.add(1);
+      counters_.service(burst_.service[i]).new_flows.add(1);
+    }
   }
   void flush() {
     flush_service();
@@ -36,21 +42,43 @@ class ForwardedCounts {
   }
 
  private:
+  [[nodiscard]] BackendCounters& backend(std::size_t i) const {
+    return counters_.backend(burst_.pool[i]->backends[burst_.hops[i].slot(0)].id);
+  }
   void flush_service() {
     if (service_packets_ == 0) return;
     ServiceCounters& service = counters_.service(service_);
     service.packets.add(service_packets_);
     service.bytes.add(service_bytes_);
-    if (service_new_flows_ != 0) service.new_flows.add(service_new_flows_);
-    service_packets_ = service_bytes_ = service_new_flows_ = 0;
+    service_packets_ = service_bytes_ = 0;
   }
 
   WorkerCounters& counters_;
   const Burst& burst_;
   ServiceId service_ = no_service;  // of the sums that are not flushed yet
   std::uint64_t packets_ = 0, frame_bytes_ = 0;
-  std::uint64_t service_packets_ = 0, service_bytes_ = 0, service_new_flows_ = 0;
+  std::uint64_t service_packets_ = 0, service_bytes_ = 0;
 };
+
+// Of a box with anything in it: packets in pieces, answers, frames for the kernel, and frames that were not sent.
+void count_each(VerdictCounters& counters, const Burst& burst, const Outbox& box, std::size_t sent,
+                Verdict otherwise, ForwardedCounts& forwarded) {
+  std::uint32_t added = 0;
+  for (std::size_t first = 0, end = 0; first < box.size; first = end) {
+    const std::size_t i = box.origin[first];
+    do ++end;
+    while (end < box.size && box.origin[end] == i);
+    // A packet in pieces is lost with any of them: nobody puts it together again.
+    const Verdict verdict = end <= sent ? burst.verdict[i] : otherwise;
+    if (verdict == Verdict::forward) {
+      forwarded.add(i);
+      added |= 1U << i;
+    } else {
+      counters.count(verdict, burst.bytes[i]);
+    }
+  }
+  forwarded.add_new_flows(burst.new_flow & added);
+}
 
 }  // namespace
 
@@ -87,22 +115,15 @@ bool Pipeline::readmit(Burst& burst, std::uint32_t now_ms) {
 
 void Pipeline::sent(Outbox& box, std::uint16_t sent, Verdict otherwise) {
   ForwardedCounts forwarded(parts_.counters, *burst_);
-  const std::size_t size = box.size;
-  for (std::size_t first = 0, end = 0; first < size; first = end) {
-    const std::size_t i = box.origin[first];
-    do ++end;
-    while (end < size && box.origin[end] == i);
-    // A packet in pieces is lost with any of them: nobody puts it together again.
-    const Verdict verdict = end <= sent ? burst_->verdict[i] : otherwise;
-    if (verdict == Verdict::forward) [[likely]] {
-      forwarded.add(i);
-    } else {
-      parts_.counters.verdicts.count(verdict, burst_->bytes[i]);
-    }
+  if (box.whole_burst && sent == box.size) [[likely]] {
+    for (std::size_t i = 0; i < sent; ++i) forwarded.add(i);
+    forwarded.add_new_flows(burst_->new_flow);
+  } else {
+    count_each(parts_.counters.verdicts, *burst_, box, sent, otherwise, forwarded);
   }
   forwarded.flush();
-  for (std::size_t i = sent; i < size; ++i) rte_pktmbuf_free(box.frames[i]);
-  box.size = 0;
+  for (std::size_t i = sent; i < box.size; ++i) rte_pktmbuf_free(box.frames[i]);
+  box.empty();
 }
 
 }  // namespace guideway

@@ -66,7 +66,9 @@ void choose_backend(Burst& burst) {
     if (burst.tracked[i] != no_member) {
       burst.hops[i] = hops_behind(burst.tracked[i], HopList(*burst.row[i]));
     } else {
-      burst.verdict[i] = choose_by_row(burst, i);
+      const Verdict verdict = choose_by_row(burst, i);
+      if (verdict != Verdict::forward) [[unlikely]]
+        burst.verdict[i] = verdict;
     }
   }
 }

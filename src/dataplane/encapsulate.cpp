@@ -41,7 +41,7 @@ template <Encapsulation encapsulation, Family outer>
 struct PoolOuter {
   explicit PoolOuter(const SnapshotPool& pool)
       : backends(pool.backends.data()),
-        spread(encapsulation == Encapsulation::gue ? 0 : pool.outer_source_spread),
+        spread(pool.outer_source_spread),
         tos_mask(pool.copy_tos ? 0xff : 0),
         port(pool.gue_port),
         udp_checksum(encapsulation == Encapsulation::gue && pool.udp_checksum) {
@@ -54,7 +54,7 @@ struct PoolOuter {
 
   const SnapshotBackend* backends;
   std::array<std::uint8_t, outer == Family::ipv4 ? 4 : 16> source;
-  std::uint32_t spread;  // IPv4: the bits of the source that the flow decides, host order
+  std::uint32_t spread;  // IPv4, not GUE: the bits of the source that the flow decides, host order
   std::uint8_t tos_mask;
   std::uint16_t port;
   bool udp_checksum;
@@ -69,7 +69,7 @@ template <Encapsulation encapsulation, Family outer_family>
   const Packet& packet = burst.parsed[i];
   const std::uint64_t hash = burst.hash[i];
   auto source = pool.source;
-  if (outer_family == Family::ipv4 && pool.spread != 0) {
+  if (encapsulation != Encapsulation::gue && outer_family == Family::ipv4 && pool.spread != 0) {
     const auto bits = static_cast<std::uint32_t>(hash >> 32) & pool.spread;
     net::store(source.data(), net::load<std::uint32_t>(source.data()) | net::swap32(bits));
   }
@@ -190,7 +190,9 @@ std::size_t wrap_run(const PipelineParts& parts, TokenBucket& errors, std::uint3
   for (; i < size; ++i) {
     if (burst.verdict[i] != Verdict::forward) continue;
     if (burst.pool[i] != of) break;
-    burst.verdict[i] = wrap(i);
+    const Verdict verdict = wrap(i);
+    if (verdict != Verdict::forward) [[unlikely]]
+      burst.verdict[i] = verdict;
   }
   return i;
 }

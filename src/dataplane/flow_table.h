@@ -102,24 +102,25 @@ class FlowTable {
     }
   }
   // Of an entry that is in use now: its class from here on, and when it shall end: never before `timeout_ms` from now, and
-  // at most a slack later.
+  // at most a slack later, which a flow that goes on is given so that not every packet writes.
   class Renewal {
    public:
     Renewal(FlowClass flow_class, std::uint32_t now_ms, std::uint32_t timeout_ms)
         : earliest_(make_mark(flow_class, 0, deadline_of(now_ms, timeout_ms))),
-          slack_(slack_of(timeout_ms)) {}
+          slack_(goes_on(flow_class) ? slack_of(timeout_ms) : 0) {}
     // Whether it is so already. (The bit between class and deadline keeps deadlines that wrapped around away from the
     // class.)
     [[nodiscard, gnu::always_inline]] bool holds(const Entry& entry) const {
       return (((entry.mark | spilled_bit) - earliest_) & ~spilled_bit) <= slack_;
     }
     [[nodiscard]] std::uint32_t mark_for(const Entry& entry) const {
-      const bool renewed = entry.flow_class() == class_of(earliest_);
-      const std::uint32_t deadline = (earliest_ + (renewed ? slack_ : 0)) & deadline_mask;
-      return make_mark(class_of(earliest_), entry.mark & spilled_bit, deadline);
+      return make_mark(class_of(earliest_), entry.mark & spilled_bit, (earliest_ + slack_) & deadline_mask);
     }
 
    private:
+    static bool goes_on(FlowClass flow_class) {
+      return flow_class == FlowClass::established || flow_class == FlowClass::udp;
+    }
     std::uint32_t earliest_;  // as a mark
     std::uint32_t slack_;     // in ticks
   };

@@ -88,8 +88,8 @@ inline std::uint8_t* reframe(rte_mbuf*& mbuf, const Packet& packet, std::size_t 
   if (!plain || room < headers) [[unlikely]]
     return reframe_any(mbuf, packet, headers, mbufs);
   frame.data_off = static_cast<std::uint16_t>(room - headers);
-  frame.data_len = static_cast<std::uint16_t>(headers + packet.ip_length);
-  frame.pkt_len = frame.data_len;
+  frame.pkt_len = static_cast<std::uint32_t>(headers + packet.ip_length);
+  frame.data_len = static_cast<std::uint16_t>(frame.pkt_len);
   clear_offloads(frame);
   return rte_pktmbuf_mtod(&frame, std::uint8_t*);
 }

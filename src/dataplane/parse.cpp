@@ -1,6 +1,7 @@
 #include <rte_prefetch.h>
 
 #include <array>
+#include <bit>
 #include <cstring>
 
 #include "dataplane/frame.h"
@@ -117,6 +118,17 @@ class PlainFrames {
   std::uint64_t checksum_mask_;  // of ol_flags; 0 where they say nothing
 };
 
+// Of what the source cut off nothing is known, whatever the rest looks like.
+void drop_truncated(Burst& burst) {
+  burst.fragments &= ~burst.truncated;
+  burst.icmp &= ~burst.truncated;
+  for (std::uint32_t left = burst.truncated; left != 0; left &= left - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(left));
+    burst.parsed[i].kind = PacketKind::other;
+    burst.verdict[i] = Verdict::drop_truncated;
+  }
+}
+
 }  // namespace
 
 void parse(const PipelineParts& parts, Burst& burst) {
@@ -125,18 +137,12 @@ void parse(const PipelineParts& parts, Burst& burst) {
   burst.quoted = burst.fragments = burst.icmp = 0;
   burst.verdict.fill(Verdict::forward);
   const std::size_t size = burst.size;
-  const std::uint32_t truncated = burst.truncated;
   std::uint64_t bytes_in = 0;
   for (std::size_t i = 0; i < size; ++i) rte_prefetch0(rte_pktmbuf_mtod(burst.packets[i], void*));
   for (std::size_t i = 0; i < size; ++i) {
     rte_mbuf*& mbuf = burst.packets[i];
     Packet& packet = burst.parsed[i];
     bytes_in += burst.bytes[i] = mbuf->pkt_len;
-    if ((truncated >> i & 1) != 0) [[unlikely]] {
-      packet.kind = PacketKind::other;
-      burst.verdict[i] = Verdict::drop_truncated;
-      continue;
-    }
     if (plain_frames.parse(*mbuf, packet, burst.key[i])) [[likely]]
       continue;
     burst.verdict[i] = parse_frame(parts, port, mbuf, packet, burst.key[i]);
@@ -145,6 +151,8 @@ void parse(const PipelineParts& parts, Burst& burst) {
     if (packet.kind == PacketKind::icmp) burst.icmp |= 1U << i;
   }
   burst.bytes_in = bytes_in;
+  if (burst.truncated != 0) [[unlikely]]
+    drop_truncated(burst);
 }
 
 }  // namespace guideway::stages

@@ -39,26 +39,11 @@ struct GueOuter {
 // What stands in front of the hops. Version 0, C 0, header length in words behind the first: private word and hops;
 // then the private word: type 0 for IPv4 hops, 1 for IPv6 ones; next hop 0.
 [[nodiscard]] constexpr std::uint64_t gue_words(Family hops, std::size_t further_count, Family inner) {
-  const std::size_t hop_words = hops == Family::ipv4 ? 1 : 4;
-  const auto header_words = static_cast<std::uint32_t>(1 + hop_words * further_count);
-  const std::uint32_t private_type = hops == Family::ipv4 ? 0 : 1;
-  return std::uint64_t{swap32(header_words << 24 | std::uint32_t{protocol_of(inner)} << 16)} |
-         std::uint64_t{swap32(private_type << 16 | static_cast<std::uint32_t>(further_count))} << 32;
+  const std::uint64_t none = std::uint64_t{1} | std::uint64_t{protocol_of(inner)} << 8 |
+                             (hops == Family::ipv4 ? std::uint64_t{0} : std::uint64_t{1} << 40);
+  const std::uint64_t each = (hops == Family::ipv4 ? 1 : 4) | std::uint64_t{1} << 56;
+  return none + each * further_count;  // as they lie in memory: byte 0 lowest
 }
-
-// gue_words of all there can be; Family is 4 or 6, so that bit 1 tells which.
-using GueWordsTable = std::array<std::array<std::uint64_t, gue_hops_further_max + 1>, 4>;
-[[nodiscard]] constexpr std::size_t gue_kind(Family hops, Family inner) {
-  return (static_cast<std::size_t>(hops) & 2) | (static_cast<std::size_t>(inner) & 2) >> 1;
-}
-inline constexpr GueWordsTable gue_words_table = [] {
-  GueWordsTable out{};
-  for (const Family hops : {Family::ipv4, Family::ipv6})
-    for (const Family inner : {Family::ipv4, Family::ipv6})
-      for (std::size_t n = 0; n <= gue_hops_further_max; ++n)
-        out[gue_kind(hops, inner)][n] = gue_words(hops, n, inner);
-  return out;
-}();
 
 // Writes gue_outer_size() bytes at `to`. `further(n)` is the address of hop n behind the first one, and is only asked
 // for those that there are.
@@ -70,7 +55,7 @@ template <class Further>
   const std::uint32_t ports = swap32(std::uint32_t{gue_source_port(outer.ip.flow_hash)} << 16 | outer.port);
   const auto write_udp = [&](std::uint8_t* udp, std::size_t udp_length) {
     store(udp, std::uint64_t{ports} | std::uint64_t{swap16(static_cast<std::uint16_t>(udp_length))} << 32);
-    store(udp + udp_size, gue_words_table[gue_kind(family, outer.inner_family)][outer.further_count]);
+    store(udp + udp_size, gue_words(family, outer.further_count, outer.inner_family));
     return udp + udp_size + gue_size;
   };
   if (family == Family::ipv4) {

@@ -31,7 +31,7 @@ struct TrafficRules {
   Sizes sizes = Sizes::least;
   std::uint32_t flows = 1U << 20;
   Popularity popularity = Popularity::uniform;
-  std::uint32_t services = 1;  // flow n is to service n % services
+  std::uint32_t services = 1;  // a flow is to the same one of them always
 };
 
 // Where addresses of a kind begin, host order: an IPv4 address, the first word of an IPv6 one.
@@ -64,6 +64,7 @@ class Traffic {
   void write_ipv4(std::uint8_t* ip, std::uint32_t flow, std::size_t size);
   void write_ipv6(std::uint8_t* ip, std::uint32_t flow, std::size_t size);
   [[nodiscard]] std::uint32_t draw();
+  [[nodiscard]] std::uint32_t service_of(std::uint32_t flow) const;
   [[nodiscard]] std::size_t next_size();
 
   TrafficRules rules_;
@@ -71,7 +72,6 @@ class Traffic {
   net::ChecksumSum fixed_sum_;                                // of the IPv4 header in it
   std::vector<std::uint32_t>
       popular_;  // flows in the order that they come, where they are not equally likely
-  std::vector<IpAddress> services_;
   std::array<rte_mbuf*, ring_size> ring_{};
   std::size_t at_ = 0;
   std::uint64_t drawn_ = 0;

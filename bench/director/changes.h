@@ -25,7 +25,7 @@ struct Changes {
   // From the client's first byte to the API to the first packet that the new rows sent.
   double drain_median = 0, drain_p90 = 0, undrain_median = 0;
   double answer_median = 0;        // to the end of the API's answer
-  double durable_bare_median = 0;  // what two files' fsync alone costs on this disk
+  double durable_bare_median = 0;  // what one flush alone costs on this disk
 
   // A round of the worker's loop: a burst of 32 in, forwarded, and its counters.
   double round_median = 0, round_median_without = 0;

@@ -62,7 +62,7 @@ std::vector<Figure> changes(std::uint32_t pools, std::uint32_t backends_each, st
       stated("rate, beside the one without changes", c.packets_per_second / c.packets_per_second_without,
              "x"),
       below("a drain until its first packet", c.drain_median / 1000, "ms", 2),
-      stated("  of which what the journal's fsyncs cost here alone", c.durable_bare_median / 1000, "ms"),
+      stated("  of which what one flush of the disk costs alone", c.durable_bare_median / 1000, "ms"),
       stated("  nine of ten drains", c.drain_p90 / 1000, "ms"),
       stated("an undrain until its first packet", c.undrain_median / 1000, "ms"),
       stated("a change until its answer", c.answer_median / 1000, "ms"),

@@ -59,6 +59,7 @@ Result<void> Controller::start() {
   tell(*snapshot);
   publish(std::move(*snapshot), view);
   for (const SiteFollower& follower : followers_) follower(version().site);
+  tidy_journal();
   follower_ = std::thread([this] { follow_health(); });
   return {};
 }
@@ -173,6 +174,7 @@ Result<Plan> Controller::carry_out(Plan plan, const CommitOptions& options) {
   if (!done) return done;
   unless_done.cancel();
   put_in_force(std::move(*snapshot), std::move(view));
+  tidy_journal();
   return done;
 }
 
@@ -201,6 +203,15 @@ Result<Plan> Controller::make_durable(Plan plan, const CommitOptions& options) {
   auto done = store_.commit(std::move(plan), options);
   if (done) report_.journal = Clock::now() - begin;
   return done;
+}
+
+// It is tried again with the next change, which it does not depend on.
+void Controller::tidy_journal() {
+  try {
+    if (auto tidied = store_.tidy(); !tidied) spdlog::warn("journal: {}", tidied.error().text());
+  } catch (const std::exception& exception) {
+    spdlog::warn("journal: {}", exception.what());
+  }
 }
 
 void Controller::tell(const std::shared_ptr<const Snapshot>& snapshot) {

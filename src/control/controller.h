@@ -79,6 +79,7 @@ class Controller final {
   Result<Plan> make_durable(Plan plan, const CommitOptions& options);
   void put_in_force(std::shared_ptr<const Snapshot> snapshot, SharedHealthView view);
   void tell(const std::shared_ptr<const Snapshot>& snapshot);
+  void tidy_journal();
   Result<void> check(const Site& site, const Site& good) const;
   Result<std::shared_ptr<const Snapshot>> build(const SiteVersion& version, const SharedHealthView& view);
   void publish(std::shared_ptr<const Snapshot> snapshot, SharedHealthView& view);

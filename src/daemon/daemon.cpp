@@ -88,6 +88,7 @@ Result<void> Daemon::claim(const std::optional<Site>& seed) {
   auto journal = Journal::open(config_.state_dir);
   if (!journal) return tl::unexpected(journal.error());
   journal_.emplace(std::move(*journal));
+  for (const std::string& note : journal_->notes()) spdlog::warn("journal: {}", note);
   if (!config_.metrics.empty()) {
     auto metrics = MetricsServer::listen(config_.metrics);
     if (!metrics) return tl::unexpected(metrics.error());

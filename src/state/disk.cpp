@@ -85,6 +85,30 @@ class Directory final : public Disk {
     return {};
   }
 
+  Result<void> overwrite(const std::string& name, std::size_t offset, std::string_view bytes) override {
+    const Fd file(::openat(directory_.get(), name.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (!file) return failed("open the file", place(name), errno);
+    struct stat status {};
+    if (::fstat(file.get(), &status) != 0) return failed("open the file", place(name), errno);
+    if (!S_ISREG(status.st_mode)) return no_file(place(name));
+    if (static_cast<std::size_t>(status.st_size) < offset + bytes.size())
+      return fail(ErrorKind::internal, "somebody has cut the file", place(name),
+                  "restart guidewayd, which tells what is left");
+    while (!bytes.empty()) {
+      const ssize_t n = ::pwrite(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return failed("write the file", place(name), errno);
+      bytes.remove_prefix(static_cast<std::size_t>(n));
+      offset += static_cast<std::size_t>(n);
+    }
+    if (::fdatasync(file.get()) != 0) return failed("make the file durable", place(name), errno);
+    return {};
+  }
+
+  bool holds(const std::string& name) override {
+    return ::faccessat(directory_.get(), name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+  }
+
   Result<void> rename(const std::string& from, const std::string& to) override {
     if (::renameat(directory_.get(), from.c_str(), directory_.get(), to.c_str()) != 0)
       return failed("rename to it", place(to), errno);

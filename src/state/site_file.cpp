@@ -262,6 +262,15 @@ Result<ParsedSite> parse_site(std::string_view toml, std::string_view name) {
   return parsed;
 }
 
+Result<Site> parse_site_part(std::string_view toml, std::string_view name) {
+  auto document = TomlDocument::parse(toml, name);
+  if (!document) return tl::unexpected(document.error());
+  SiteTables tables;
+  Site site = read(*document, tables);
+  if (document->mistake()) return tl::unexpected(*document->mistake());
+  return site;
+}
+
 Result<ParsedSite> read_site(const std::string& path) {
   auto text = read_text(path);
   if (!text) return tl::unexpected(text.error());

@@ -17,6 +17,8 @@ struct ParsedSite {
 
 // `name` stands in the messages ("site.toml:12:9: weight 70000 is above 65535"). Unknown keys are errors.
 [[nodiscard]] Result<ParsedSite> parse_site(std::string_view toml, std::string_view name);
+// The form alone: pools and services that need not be a site on their own.
+[[nodiscard]] Result<Site> parse_site_part(std::string_view toml, std::string_view name);
 [[nodiscard]] Result<ParsedSite> read_site(const std::string& path);
 // Parses back to an equal site.
 [[nodiscard]] std::string print_site(const Site& site);

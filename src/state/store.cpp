@@ -127,4 +127,6 @@ Result<Plan> Store::undo(const HealthView& health, const CommitOptions& options,
   return commit(std::move(*planned), options);
 }
 
+Result<void> Store::tidy() { return journal_ ? journal_->tidy() : Result<void>{}; }
+
 }  // namespace guideway

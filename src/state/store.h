@@ -58,6 +58,9 @@ class Store {
   [[nodiscard]] Result<Plan> undo(const HealthView& health, const CommitOptions& options,
                                   const LiveFlows& flows = {});
 
+  // When a version is in force: what the journal does without anybody waiting for it.
+  [[nodiscard]] Result<void> tidy();
+
   // For the snapshot builder, so that what was planned is not computed again.
   [[nodiscard]] const std::shared_ptr<RecentRows>& recent_rows() const { return view_.recent_rows; }
 

@@ -1,53 +1,27 @@
 #include "state/version_file.h"
 
-#include <fmt/format.h>
-
-#include <charconv>
-#include <iterator>
-#include <optional>
-
-#include "state/seating_file.h"
 #include "state/site_file.h"
 
 namespace guideway {
 namespace {
 
-constexpr std::string_view title = "# guideway site, journal format 1, checksum ";
-constexpr std::string_view epoch_line = "# epoch ";
-constexpr std::string_view seating_line = "# seating ";
-constexpr std::size_t hash_size = 32;
+// Format 1 stood alone. Beside one of format 2 there are changes, so that whoever reads format 1 only refuses it rather
+// than going back to what it says.
+constexpr std::string_view title = "# guideway site, journal format 2, checksum ";
+constexpr std::string_view title_1 = "# guideway site, journal format 1, checksum ";
 
 struct Header {
-  Epoch epoch{};
-  std::map<std::string, std::string> seatings;
+  VersionLines lines;
   std::string_view site;  // what follows
 };
 
-std::optional<std::string_view> take_line(std::string_view& text, std::string_view prefix) {
-  if (!text.starts_with(prefix)) return std::nullopt;
-  const std::size_t end = text.find('\n');
-  if (end == std::string_view::npos) return std::nullopt;
-  const std::string_view out = text.substr(prefix.size(), end - prefix.size());
-  text.remove_prefix(end + 1);
-  return out;
-}
-
 std::optional<Header> parse_header(std::string_view text) {
-  const auto checksum = take_line(text, title);
-  if (!checksum || *checksum != content_hash(text)) return std::nullopt;
-  const auto epoch = take_line(text, epoch_line);
-  if (!epoch) return std::nullopt;
-  Header out;
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(epoch->data(), epoch->data() + epoch->size(), number);
-  if (error != std::errc{} || end != epoch->data() + epoch->size()) return std::nullopt;
-  out.epoch = Epoch{number};
-  while (const auto line = take_line(text, seating_line)) {
-    if (line->size() < hash_size + 2) return std::nullopt;
-    out.seatings.emplace(line->substr(hash_size + 1), line->substr(0, hash_size));
-  }
-  out.site = text;
-  return out;
+  auto body = unsealed(title, text);
+  if (!body) body = unsealed(title_1, text);
+  if (!body) return std::nullopt;
+  auto lines = take_version_lines(*body);
+  if (!lines) return std::nullopt;
+  return Header{std::move(*lines), *body};
 }
 
 tl::unexpected<Error> damaged(const std::string& name) {
@@ -57,11 +31,7 @@ tl::unexpected<Error> damaged(const std::string& name) {
 }  // namespace
 
 std::string version_bytes(const VersionFile& version) {
-  std::string body = fmt::format("{}{}\n", epoch_line, to_index(version.epoch));
-  for (const auto& [pool, hash] : version.seatings)
-    fmt::format_to(std::back_inserter(body), "{}{} {}\n", seating_line, hash, pool);
-  body += print_site(version.site);
-  return fmt::format("{}{}\n{}", title, content_hash(body), body);
+  return sealed(title, version_lines(version.epoch, version.seatings) + print_site(version.site));
 }
 
 Result<VersionFile> parse_version(std::string_view bytes, const std::string& name) {
@@ -69,13 +39,13 @@ Result<VersionFile> parse_version(std::string_view bytes, const std::string& nam
   if (!header) return damaged(name);
   auto site = parse_site(header->site, name);
   if (!site) return tl::unexpected(std::move(site.error()));
-  return VersionFile{header->epoch, std::move(header->seatings), std::move(site->site)};
+  return VersionFile{header->lines.epoch, std::move(header->lines.seatings), std::move(site->site)};
 }
 
-Result<std::map<std::string, std::string>> seatings_in(std::string_view bytes, const std::string& name) {
+Result<SeatingHashes> seatings_in(std::string_view bytes, const std::string& name) {
   auto header = parse_header(bytes);
   if (!header) return damaged(name);
-  return std::move(header->seatings);
+  return std::move(header->lines.seatings);
 }
 
 }  // namespace guideway

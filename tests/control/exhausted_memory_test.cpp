@@ -76,6 +76,11 @@ class SteadyDisk final : public Disk {
     const Plenty plenty;
     return disk_.write(name, bytes);
   }
+  Result<void> overwrite(const std::string& name, std::size_t offset, std::string_view bytes) override {
+    const Plenty plenty;
+    return disk_.overwrite(name, offset, bytes);
+  }
+  bool holds(const std::string& name) override { return disk_.holds(name); }
   Result<void> rename(const std::string& from, const std::string& to) override {
     const Plenty plenty;
     return disk_.rename(from, to);

@@ -23,6 +23,7 @@ struct Platters {
   std::vector<std::map<std::string, std::string>> since;  // after each name operation since then
   std::size_t steps = 0;
   std::size_t steps_until_cut = SIZE_MAX;
+  std::mt19937 parts{1};   // how much of a failing write is done
   bool fail_only = false;  // the step fails, but the power stays on
 
   [[nodiscard]] bool cut() const { return steps > steps_until_cut && !fail_only; }
@@ -64,6 +65,41 @@ class SimulatedDisk final : public Disk {
     named();
     return {};
   }
+  // A cut or a failure leaves any of the bytes: some first part, some last part, all of them.
+  Result<void> overwrite(const std::string& name, std::size_t offset, std::string_view bytes) override {
+    const auto found = platters_->files.find(name);
+    if (found == platters_->files.end() || found->second.size() < offset + bytes.size())
+      return fail(ErrorKind::internal, "no such bytes", name);
+    std::string& file = found->second;
+    const std::string before = file;
+    const auto put = [&](std::string& to, std::size_t begin, std::size_t end) {
+      to.replace(offset + begin, end - begin, bytes.substr(begin, end - begin));
+    };
+    if (step()) {
+      // Durable on its own; names are where they were.
+      put(file, 0, bytes.size());
+      if (auto on_platters = platters_->durable.find(name); on_platters != platters_->durable.end())
+        on_platters->second = file;
+      for (auto& later : platters_->since)
+        if (auto there = later.find(name); there != later.end()) there->second = file;
+      return {};
+    }
+    if (platters_->fail_only) {
+      const std::size_t part = platters_->parts() % (bytes.size() + 1);
+      put(file, 0, part);
+      return off();
+    }
+    const std::size_t half = bytes.size() / 2;
+    for (const auto& [begin, end] : std::vector<std::pair<std::size_t, std::size_t>>{
+             {0, 0}, {0, 1}, {0, half}, {half, bytes.size()}, {0, bytes.size() - 1}, {0, bytes.size()}}) {
+      platters_->since.push_back(platters_->files);
+      std::string& torn = platters_->since.back()[name];
+      torn = before;
+      put(torn, begin, end);
+    }
+    return off();
+  }
+  bool holds(const std::string& name) override { return platters_->files.contains(name); }
   Result<void> rename(const std::string& from, const std::string& to) override {
     if (!step()) return off();
     auto node = platters_->files.extract(from);

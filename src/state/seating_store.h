@@ -1,0 +1,43 @@
+// Seating store: the seatings that the journal's versions refer to, each a file that is named by its content.
+// What: writes what is not there, reads and checks what is, and removes what no version has.
+// Cost: a seating is written once and shared by all versions that have it.
+// Thread: control.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "guideway/placement.h"
+#include "guideway/result.h"
+#include "state/disk.h"
+
+namespace guideway {
+
+// A file that is there whole or not at all: written aside, made durable, renamed. Its name is durable after
+// sync_names().
+[[nodiscard]] Result<void> put_file(Disk& disk, const std::string& name, std::string_view bytes);
+inline constexpr std::string_view unfinished_suffix = ".tmp";  // of those that were being written
+
+class SeatingStore {
+ public:
+  static constexpr std::string_view prefix = "seating-";
+
+  // Of the files of that name that there are now.
+  void found(const std::set<std::string>& names);
+  // Answers with the hash. `written`: the file is new, and its name perhaps not yet durable.
+  [[nodiscard]] Result<std::string> put(Disk& disk, const std::shared_ptr<const Seating>& seating,
+                                        bool& written);
+  [[nodiscard]] Result<std::shared_ptr<const Seating>> load(Disk& disk, const std::string& hash);
+  [[nodiscard]] bool has(const std::string& hash) const { return on_disk_.contains(hash); }
+  void remove_others(Disk& disk, const std::set<std::string>& used);
+
+ private:
+  std::set<std::string> on_disk_;  // hashes
+  // Those that this process has read or written, so that the file is known to be good.
+  std::map<std::string, std::weak_ptr<const Seating>> known_;
+};
+
+}  // namespace guideway

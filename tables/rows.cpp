@@ -30,7 +30,10 @@ class ChangedRows {
         hop_count_(std::clamp<std::uint32_t>(rules.hops, 1, 3)) {
     for (std::size_t i = 0; i < seating.members.size(); ++i) {
       const std::uint8_t after = hops.standby()[i];
-      mark_[i] = static_cast<std::uint8_t>((before[i] != after ? changed : 0) |
+      const bool only_stops = (before[i] ^ after) == Standby::takes_new && (after & Standby::takes_new) == 0;
+      mark_[i] = static_cast<std::uint8_t>((only_stops           ? stopped
+                                            : before[i] != after ? changed
+                                                                 : 0) |
                                            ((after & Standby::down) != 0 ? down : 0));
     }
   }
@@ -52,11 +55,13 @@ class ChangedRows {
   }
 
  private:
-  static constexpr std::uint8_t changed = 1, down = 2;
+  // Who only takes no new flows any more (a drain) keeps its places behind the first, and nobody gets another one by it
+  // where it was not the first: in a pool of ten that spares two of three rows that name it.
+  static constexpr std::uint8_t changed = 1, down = 2, stopped = 4;
   static constexpr std::size_t block = 1024;
 
-  // Not 0: the row names somebody who changed, as seat holder, former or hop. Without a branch, as the rows of a small
-  // pool would have it wrong all the time.
+  // Not 0: the row names somebody who changed, as seat holder, former or hop, or its first has stopped. Without a
+  // branch, as the rows of a small pool would have it wrong all the time.
   void look_at(std::size_t begin, std::span<const Row> rows, std::uint8_t* touched) const {
     const MemberIndex* const holder = &seating_.holder[begin];
     const MemberIndex* const former = &seating_.former[begin];
@@ -66,8 +71,9 @@ class ChangedRows {
       const unsigned first = mark[row.hop[0]], behind = mark[row.hop[1]] | mark[row.hop[2]];
       // Where a hop behind the first is down, members that the cut hid may come forward.
       const unsigned hidden = behind | (row.takes_new == 0 ? first : 0U);
-      touched[i] = static_cast<std::uint8_t>(
-          ((mark[holder[i]] | mark[former[i]] | first | behind) & changed) | (hidden & down));
+      touched[i] =
+          static_cast<std::uint8_t>(((mark[holder[i]] | mark[former[i]] | first | behind) & changed) |
+                                    (first & stopped) | (hidden & down));
     }
   }
 

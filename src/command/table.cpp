@@ -249,7 +249,10 @@ std::vector<Command> site_verbs() {
        {},
        undo_change,
        render_change,
-       "One version is kept: `undo` again brings back what was undone."},
+       "One version is kept: `undo` again brings back what was undone. One that is refused, since it would "
+       "cut "
+       "a backend off, is done in steps: drain the backend, then `guideway backend remove`; after the drain, "
+       "`undo` would undo the drain."},
       {"site",
        "export",
        {},

@@ -81,6 +81,7 @@ struct Plan {
   std::vector<PoolMoves> pools;          // pools that change
   std::vector<ServiceCut> services_cut;  // addresses and ports that go to another pool, or to nobody
   std::vector<std::string> warnings;
+  bool undo = false;  // back to the version before: any change between, a drain too, makes it another undo
   [[nodiscard]] bool needs_force() const;
 };
 

@@ -62,6 +62,39 @@ std::string drain_hint(const PoolMoves& moves) {
       moves.cut.size() == 1 ? "" : " and so on");
 }
 
+// After the drain `undo` would undo the drain: what the undo was to do is done by the command that does it.
+std::string instead_of_undo(const Plan& plan, const PoolMoves& moves) {
+  const std::string& name = moves.cut.front();
+  const Pool* pool = plan.after.site.find_pool(moves.pool);
+  const Backend* backend = pool == nullptr ? nullptr : pool->find_backend(name);
+  std::string then;
+  if (pool == nullptr)
+    then = fmt::format("take the pool out with `guideway pool remove {}`", moves.pool);
+  else if (backend == nullptr)
+    then = fmt::format("`guideway backend remove {} {}`", moves.pool, name);
+  else if (backend->state == BackendState::disabled)
+    then = fmt::format("`guideway backend disable {} {}`", moves.pool, name);
+  else
+    then = "apply a file of the site as it was";
+  return fmt::format(
+      "drain {}first (`guideway backend drain {} {} --wait`), then {}{}; `undo` would only undo the drain. "
+      "Or, to break {}, repeat with --force",
+      moves.cut.size() == 1 ? "" : "them ", moves.pool, name, then,
+      moves.cut.size() == 1 ? "" : ", and so on", moves.cut.size() == 1 ? "its connections" : "them");
+}
+
+std::string undo_hint(const Plan& plan) {
+  if (!plan.undo) return {};
+  return first_hint(plan, [&plan](const PoolMoves& moves) -> std::string {
+    if (moves.ends_new_flows)
+      return fmt::format(
+          "let another backend of {} take new flows first, then do by commands what `undo` was to do (it "
+          "would only undo that), or repeat with --force",
+          moves.pool);
+    return moves.cut.empty() ? std::string() : instead_of_undo(plan, moves);
+  });
+}
+
 std::string wait_hint(const PoolMoves& moves) {
   for (const DrainedFlows& left : moves.drained)
     if (left.flows && left.may_break())
@@ -99,6 +132,7 @@ std::vector<std::string> breaks_of(const Plan& plan) {
 }
 
 std::string instead_of_force(const Plan& plan) {
+  if (std::string out = undo_hint(plan); !out.empty()) return out;
   for (const auto hint : {add_hint, drain_hint, wait_hint})
     if (std::string out = first_hint(plan, hint); !out.empty()) return out;
   return "to do it all the same, repeat with --force";

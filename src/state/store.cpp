@@ -88,7 +88,9 @@ Result<Plan> StoreView::plan_undo(const HealthView& health, const LiveFlows& flo
   SiteVersion after = *previous;
   after.epoch = next_epoch;
   after.seatings = restored_seatings(*current, *previous);
-  return compared(*current, std::move(after), health, *recent_rows, flows);
+  Plan out = compared(*current, std::move(after), health, *recent_rows, flows);
+  out.undo = true;
+  return out;
 }
 
 Result<Plan> Store::commit(Plan plan, const CommitOptions& options) {

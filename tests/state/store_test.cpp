@@ -6,6 +6,7 @@
 #include "scratch_directory.h"
 #include "simulated_disk.h"
 #include "sites.h"
+#include "state/plan_sentences.h"
 
 namespace guideway {
 namespace {
@@ -90,6 +91,43 @@ TEST(Store, UndoRestoresTheSiteAndTheSeats) {
   EXPECT_EQ(store.current().epoch, Epoch{3});
   EXPECT_EQ(store.current().site, before.site);
   EXPECT_EQ(store.current().seatings.at("web")->holder, before.seatings.at("web")->holder);
+}
+
+TEST(Store, ARefusedUndoNamesAWayThatLeadsThere) {
+  const auto set = [](const char* name, BackendState state) {
+    return Change{SetBackendState{"web", name, state}};
+  };
+  struct Case {
+    const char* what;
+    std::vector<Change> before;
+    Change change;
+    const char* advice;
+  };
+  for (const Case& c :
+       std::vector<Case>{{"an added backend",
+                          {},
+                          AddBackend{"web", sites::backend(9)},
+                          "drain first (`guideway backend drain web web-9 --wait`), then `guideway backend "
+                          "remove web web-9`"},
+                         {"an enabled backend",
+                          {set("web-2", BackendState::disabled)},
+                          set("web-2", BackendState::active),
+                          "then `guideway backend disable web web-2`"},
+                         {"the first backend that takes flows",
+                          {set("web-1", BackendState::draining), set("web-2", BackendState::draining),
+                           set("web-3", BackendState::draining)},
+                          AddBackend{"web", sites::backend(9)},
+                          "let another backend of web take new flows first, then"}}) {
+    Store store = in_memory(sites::site(3));
+    for (const Change& change : c.before) ASSERT_TRUE(store.commit(change, {}, {.force = true})) << c.what;
+    ASSERT_TRUE(store.commit(c.change, {}, {})) << c.what;
+    const auto undone = store.undo({}, {});
+    const auto planned = store.plan_undo({});
+    ASSERT_TRUE(planned) << c.what;
+    ASSERT_FALSE(undone) << c.what;
+    EXPECT_NE(undone.error().next.find(c.advice), std::string::npos) << undone.error().next;
+    EXPECT_EQ(instead_of_force(*planned), undone.error().next) << "a plan says the same";
+  }
 }
 
 TEST(Store, UndoWithNothingBeforeIsRefused) {

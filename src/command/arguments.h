@@ -23,6 +23,7 @@ struct Arguments {
   std::string input;                  // the text of the FILE that is named; whoever was asked has read it
   bool dry_run = false;               // plan it, do not do it
   bool force = false;                 // even if live flows may break
+  std::string asked_by;               // for the log: "uid 0, pid 712"; empty where nobody stands behind it
   std::optional<Epoch> expect_epoch;  // refuse unless the site is at this epoch
 
   [[nodiscard]] bool has(std::string_view name) const { return values.find(name) != values.end(); }

@@ -115,6 +115,9 @@ struct Api::Impl {
     exchange->request.method =
         std::string_view(method) == MHD_HTTP_METHOD_HEAD ? MHD_HTTP_METHOD_GET : method;
     exchange->request.path = url;
+    if (const MHD_ConnectionInfo* info =
+            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD))
+      exchange->request.asked_by = peer_text(info->connect_fd);
     exchange->request.accept = header(connection, MHD_HTTP_HEADER_ACCEPT);
     exchange->request.if_match = header(connection, MHD_HTTP_HEADER_IF_MATCH);
     *state = exchange.release();

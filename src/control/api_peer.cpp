@@ -42,6 +42,13 @@ std::optional<gid_t> api_group() {
   return found->gr_gid;
 }
 
+std::string peer_text(int socket) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return "an unknown process";
+  return "uid " + std::to_string(peer.uid) + ", pid " + std::to_string(peer.pid);
+}
+
 bool peer_may_ask(int socket, std::optional<gid_t> group) {
   ucred peer{};
   socklen_t size = sizeof peer;

@@ -6,12 +6,15 @@
 #include <sys/types.h>
 
 #include <optional>
+#include <string>
 
 namespace guideway {
 
 // The group that may ask besides root; nullopt where the host has none.
 [[nodiscard]] std::optional<gid_t> api_group();
 // `socket` is connected. Any thread.
+// Who it is, for the log: "uid 0, pid 712".
+[[nodiscard]] std::string peer_text(int socket);
 [[nodiscard]] bool peer_may_ask(int socket, std::optional<gid_t> group);
 
 }  // namespace guideway

@@ -140,6 +140,7 @@ ApiResponse put_site(const CommandRunner& run, const ApiRequest& request) {
   auto arguments = parse_command(std::vector<std::string>{"apply", "site.toml"});
   if (!arguments) return error_response(arguments.error());
   arguments->input = request.body;
+  arguments->asked_by = request.asked_by;
   arguments->expect_epoch = *epoch;
   return json_response(run(*arguments));
 }
@@ -236,8 +237,9 @@ Result<Arguments> read_command(const std::string& text) {
 }
 
 ApiResponse post_command(const CommandRunner& run, const ApiRequest& request) {
-  const auto arguments = read_command(request.body);
+  auto arguments = read_command(request.body);
   if (!arguments) return error_response(arguments.error());
+  arguments->asked_by = request.asked_by;
   return json_response(run(*arguments));
 }
 

@@ -22,6 +22,7 @@ struct ApiRequest {
   std::string accept;
   std::string if_match;
   std::string body;
+  std::string asked_by;  // who, for the log; from the socket
 };
 
 struct ApiResponse {

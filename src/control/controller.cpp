@@ -60,6 +60,7 @@ Result<void> Controller::start() {
   publish(std::move(*snapshot), view);
   for (const SiteFollower& follower : followers_) follower(version().site);
   tidy_journal();
+  log_.start();
   follower_ = std::thread([this] { follow_health(); });
   return {};
 }
@@ -118,6 +119,8 @@ Result<nlohmann::json> Controller::change(const Arguments& arguments) {
       // A verdict by hand acts before it is answered, or soon after.
       if (!lock.owns_lock()) lock.lock();
       if (!ThreadFaults("rows").caught([this] { follow_view(); })) health_changed();
+      lock.unlock();
+      log_.in_force(arguments, *answer);
     }
     return answer;
   }
@@ -201,6 +204,8 @@ void Controller::put_in_force(std::shared_ptr<const Snapshot> snapshot, SharedHe
 Result<Plan> Controller::make_durable(Plan plan, const CommitOptions& options) {
   const auto begin = Clock::now();
   auto done = store_.commit(std::move(plan), options);
+  if (!done && done.error().kind != ErrorKind::stale)
+    log_.journal_failed(done.error());  // nothing else is left to refuse it
   if (done) report_.journal = Clock::now() - begin;
   return done;
 }

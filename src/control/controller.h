@@ -22,6 +22,7 @@
 
 #include "command/arguments.h"
 #include "command/live.h"
+#include "control/change_log.h"
 #include "control/metrics.h"
 #include "snapshot/publisher.h"
 #include "state/director_config.h"
@@ -101,6 +102,8 @@ class Controller final {
   SharedHealthView published_view_ = std::make_shared<const HealthView>();
   std::shared_ptr<const Snapshot> published_;
   PublishReport report_;  // without digests
+
+  ChangeLog log_;
 
   std::mutex wake_mutex_;  // never taken while waiting for the control lock; guards the two flags
   std::condition_variable wake_;

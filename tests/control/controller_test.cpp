@@ -2,12 +2,15 @@
 #include "control/controller.h"
 
 #include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 
 #include <chrono>
 #include <filesystem>
 #include <future>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <thread>
 
 #include "../state/scratch_directory.h"
@@ -118,6 +121,76 @@ TEST(Controller, AJournalThatFailsIsNotPublished) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(director.publisher.newest()->epoch, Epoch{1});
   EXPECT_EQ((*director("backend list web"))["backends"][0]["state"], "active");
+}
+
+// What the log has when the director that `work` is given has ended.
+template <class Work>
+std::string logged(Work work, std::optional<Journal> journal = std::nullopt) {
+  std::ostringstream out;
+  const auto before = spdlog::default_logger();
+  spdlog::set_default_logger(
+      std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(out)));
+  spdlog::set_pattern("%l: %v");
+  {
+    ControlledDirector director(small_site(), {ip("192.0.2.1"), ip("2001:db8::1")}, std::move(journal));
+    EXPECT_TRUE(director.controller.start());
+    work(director);
+  }
+  spdlog::set_default_logger(before);
+  return out.str();
+}
+
+std::size_t lines_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+TEST(Controller, EachChangeInForceIsALineOfTheLog) {
+  const std::string log = logged([](ControlledDirector& director) {
+    ASSERT_TRUE(director("backend add web web-9 10.0.1.19 --weight 50"));
+    ASSERT_TRUE(director("backend drain web web-1"));
+    ASSERT_TRUE(director("backend drain web web-1")) << "unchanged";
+    ASSERT_TRUE(director("plan backend drain web web-2")) << "planned only";
+    ASSERT_FALSE(director("backend remove web web-2")) << "refused";
+    ASSERT_TRUE(director("backend remove web web-2 --force"));
+    ASSERT_TRUE(director("health set web web-3 down"));
+  });
+  EXPECT_EQ(lines_of(log), 4U) << log;
+  EXPECT_NE(log.find("info: change: backend add web web-9 10.0.1.19 --weight 50: epoch 2, by this process\n"),
+            std::string::npos)
+      << log;
+  EXPECT_NE(log.find("backend drain web web-1: epoch 3"), std::string::npos) << log;
+  EXPECT_NE(log.find("backend remove web web-2: epoch 4, by this process, forced\n"), std::string::npos)
+      << log;
+  EXPECT_NE(log.find("health set web web-3 down: epoch 4"), std::string::npos) << log;
+}
+
+TEST(Controller, AStormOfChangesIsCountedInTheLog) {
+  const std::string log = logged([](ControlledDirector& director) {
+    for (int i = 0; i < 50; ++i) {
+      ASSERT_TRUE(director("backend drain web web-1"));
+      ASSERT_TRUE(director("backend undrain web web-1"));
+    }
+  });
+  EXPECT_LE(lines_of(log), 80U);
+  EXPECT_NE(log.find("more changes, up to epoch "), std::string::npos) << log;
+}
+
+TEST(Controller, AJournalThatFailsIsAWarningAndNoFlood) {
+  const ScratchDirectory scratch;
+  const auto state = scratch.path() / "state";
+  const std::string log = logged(
+      [&](ControlledDirector& director) {
+        std::filesystem::remove_all(state);
+        for (int i = 0; i < 20; ++i) ASSERT_FALSE(director("backend drain web web-1"));
+      },
+      *Journal::open(state));
+  EXPECT_EQ(log.find("warning: a change was refused, the journal could not be written: "), 0U) << log;
+  EXPECT_LE(lines_of(log), 2U) << log;
+}
+
+TEST(Controller, TheLogShowsNoControlCharacters) {
+  EXPECT_EQ(log_text("a\nb\x1b[31m\\\xc3\xa4"), "a\\x0ab\\x1b[31m\\\\\\xc3\\xa4");
+  EXPECT_EQ(log_text(std::string(1000, 'x'), 10), "xxxxxxxxxx...");
 }
 
 // Ids by backend and service, as the workers have them.

@@ -96,12 +96,6 @@ std::uint32_t Traffic::draw() {
       std::uint64_t{scattered(static_cast<std::uint32_t>(drawn_++))} * rules_.flows >> 32);
 }
 
-// By a product and not by a remainder, and the address without a table: a receive queue costs the same however many
-// services there are.
-std::uint32_t Traffic::service_of(std::uint32_t flow) const {
-  return static_cast<std::uint32_t>(std::uint64_t{flow * 0x9e3779b1U} * rules_.services >> 32);
-}
-
 std::size_t Traffic::next_size() {
   const std::size_t least = std::max(frame_size_min, header_size(rules_));
   return rules_.sizes == Sizes::least ? least : std::max(least, imix[at_ % imix.size()]);
@@ -111,7 +105,7 @@ std::size_t Traffic::next_size() {
 void Traffic::write_ipv4(std::uint8_t* ip, std::uint32_t flow, std::size_t size) {
   const std::uint16_t length = net::swap16(static_cast<std::uint16_t>(size - net::ethernet_size));
   const std::uint32_t source = net::swap32(0x0a000000U + flow);
-  const std::uint32_t service = net::swap32(service_range.ipv4 + service_of(flow));
+  const std::uint32_t service = net::swap32(service_range.ipv4 + service_of(flow, rules_.services));
   net::store(ip + 2, length);
   net::store(ip + 10, net::ChecksumSum{fixed_sum_}.add(length).add(source).add(service).checksum());
   net::store(ip + 12, std::uint64_t{source} | std::uint64_t{service} << 32);
@@ -122,7 +116,9 @@ void Traffic::write_ipv6(std::uint8_t* ip, std::uint32_t flow, std::size_t size)
   net::store_be32(ip + 8, 0x20010db8U);
   net::store_be32(ip + 12, 0x00010000U);
   net::store_be32(ip + 20, flow);
-  std::memcpy(ip + 24, numbered_address(Family::ipv6, service_range, service_of(flow)).bytes.data(), 16);
+  std::memcpy(ip + 24,
+              numbered_address(Family::ipv6, service_range, service_of(flow, rules_.services)).bytes.data(),
+              16);
 }
 
 void Traffic::write(rte_mbuf& mbuf, std::uint32_t flow, std::size_t size, Flags flags) {

@@ -92,7 +92,9 @@ class Driver {
     for (std::uint32_t n = 0; n < rules_.a_second; n += 2, ++pair_) {
       // Another pool and another of its rows each time.
       const std::uint32_t pool = pair_ % rules_.pools;
-      port_.set_probe(pool + rules_.pools * (pair_ + 1));
+      do ++probe_;
+      while (service_of(probe_, rules_.pools) != pool);
+      port_.set_probe(probe_);
       wait_for("the probe's packet", [&] { return port_.probe().destination != 0; });
       const std::uint32_t home = port_.probe().destination;
       const std::string backend = fmt::format("b{}", home - backend_range.ipv4 - pool * rules_.backends_each);
@@ -151,6 +153,7 @@ class Driver {
   EndlessPort& port_;
   const double per_us_;
   std::uint32_t pair_ = 0;
+  std::uint32_t probe_ = 0;  // the flow whose packet shows the rows
   std::uint64_t changes_ = 0;
   std::vector<double> drains_, undrains_, answers_;
 };

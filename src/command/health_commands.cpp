@@ -74,7 +74,7 @@ std::string render_health_set(const json& answer, bool) {
   const std::string who = fmt::format("{} of pool {}", answer.at("backend").get<std::string>(),
                                       answer.at("pool").get<std::string>());
   if (answer.at("override").is_null()) return who + ": its checks decide again\n";
-  return fmt::format("{} counts as {} until `health set … auto`\n", who,
+  return fmt::format("{} counts as {} until `health set … auto`, or until guidewayd restarts\n", who,
                      answer.at("override").get<std::string>());
 }
 

@@ -439,7 +439,7 @@ std::vector<Command> health_verbs() {
         backend_name,
         {"VALUE", Kind::word, "up|down|auto", "up or down by hand; auto: its checks decide"}},
        {},
-       "overrule the health checks of a backend",
+       "overrule the health checks of a backend until guidewayd restarts",
        Effect::change,
        Reach::daemon,
        false,

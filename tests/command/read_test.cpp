@@ -239,6 +239,8 @@ TEST(Read, HealthByHandIsShownAndTakenBack) {
   const auto set = director("health set web web-2 down");
   ASSERT_TRUE(set);
   EXPECT_EQ((*set)["override"], "down");
+  EXPECT_NE(text_of("health set web web-2 down", *set).find("or until guidewayd restarts"), std::string::npos)
+      << "nothing keeps it";
   const json list = *director("health");
   ASSERT_EQ(list["backends"].size(), 1U);
   EXPECT_EQ(list["backends"][0]["health"], "down");

@@ -10,6 +10,7 @@
 #include "command/site_view.h"
 #include "command/text_table.h"
 #include "command/values.h"
+#include "state/duration.h"
 #include "state/words.h"
 
 namespace guideway {
@@ -99,6 +100,18 @@ Result<json> list_backends(Context& context, const Arguments& arguments) {
   return json{{"backends", std::move(backends)}, {"alarms", alarms_json(context)}};
 }
 
+// Whoever is not yet checked counts as `initial`.
+std::string unchecked_note(const Pool& pool, const Backend& backend) {
+  const HealthCheck& check = pool.health;
+  if (check.type == HealthCheckType::none || check.initial != Health::up ||
+      backend.state != BackendState::active)
+    return {};
+  return fmt::format(
+      "{} takes new flows at once, before anybody has checked it; its first result decides, within about {}; "
+      "with `initial = \"down\"` in the pool's health check a new backend waits for it",
+      backend.name, print_duration(check.timeout));
+}
+
 Result<json> add_backend(Context& context, const Arguments& arguments) {
   const auto pool = pool_of(context.version().site, arguments.at("POOL"));
   if (!pool) return tl::unexpected<Error>(pool.error());
@@ -109,7 +122,10 @@ Result<json> add_backend(Context& context, const Arguments& arguments) {
   backend.address = *address;
   if (const auto text = arguments.find("weight")) backend.weight = *weight_value(*text);
   if (const auto text = arguments.find("state")) backend.state = *find_word<BackendState>(*text);
-  return carry_out(context, arguments, AddBackend{(*pool)->name, std::move(backend)});
+  const std::string note = unchecked_note(**pool, backend);
+  auto answer = carry_out(context, arguments, AddBackend{(*pool)->name, std::move(backend)});
+  if (answer && !note.empty() && answer->at("result") != "unchanged") (*answer)["notes"].push_back(note);
+  return answer;
 }
 
 // A drain would let connections come back to who was stopped for good.

@@ -292,6 +292,27 @@ TEST(Change, SettingsAreToldByNameWithBothValues) {
   EXPECT_EQ(changes.size(), 2U) << changes;
 }
 
+TEST(Change, ABackendThatNobodyHasCheckedIsNoted) {
+  const auto notes = [](HealthCheckType type, Health initial, const std::string& line) {
+    Site site = small_site();
+    for (std::size_t i = 0; i < site.pools.size(); ++i) {
+      site.pools.edit(i).health.type = type;
+      site.pools.edit(i).health.port = 80;
+      site.pools.edit(i).health.initial = initial;
+    }
+    FakeDirector director(site);
+    const auto answer = director(line);
+    EXPECT_TRUE(answer) << answer.error().text();
+    return answer ? answer->at("notes").dump() : std::string();
+  };
+  const std::string add = "backend add web web-9 10.0.1.19", said = "takes new flows at once";
+  EXPECT_NE(notes(HealthCheckType::tcp, Health::up, add).find(said), std::string::npos);
+  EXPECT_NE(notes(HealthCheckType::tcp, Health::up, "plan " + add).find(said), std::string::npos);
+  EXPECT_EQ(notes(HealthCheckType::tcp, Health::down, add).find(said), std::string::npos);
+  EXPECT_EQ(notes(HealthCheckType::none, Health::up, add).find(said), std::string::npos);
+  EXPECT_EQ(notes(HealthCheckType::tcp, Health::up, add + " --state draining").find(said), std::string::npos);
+}
+
 TEST(Change, UndoSaysThatItIsItsOwnUndo) {
   FakeDirector director;
   ASSERT_TRUE(director("backend drain web web-1"));

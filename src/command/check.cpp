@@ -29,6 +29,17 @@ bool is_director_file(const std::string& text) {
   return false;
 }
 
+// Nothing but an agent's file names its directors at the start of a line.
+bool is_agent_file(std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    if (line.starts_with("[")) return false;
+    if (line.starts_with("directors") && line.find('=') != line.npos) return true;
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return false;
+}
+
 Result<json> check_director(const Arguments& arguments) {
   const std::string& file = arguments.at("FILE");
   const auto director = parse_director(arguments.input, file);
@@ -85,6 +96,9 @@ std::string overlap_line(const json& overlap) {
 Result<json> check_file(Context& context, const Arguments& arguments) {
   if (is_director_file(arguments.input)) return check_director(arguments);
   const std::string& file = arguments.at("FILE");
+  if (is_agent_file(arguments.input))
+    return fail(ErrorKind::invalid, "this is a file of guideway-agent, which `check` does not read", file,
+                "guideway-agent reads it, on the backend; `check` takes a site's or a director's file");
   auto imported = parse_import(arguments.input, file);
   if (!imported) return tl::unexpected<Error>(imported.error());
   auto store = Store::open(std::nullopt, std::move(imported->parsed.site), std::move(imported->seatings));

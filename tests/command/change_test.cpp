@@ -313,6 +313,14 @@ TEST(Change, ABackendThatNobodyHasCheckedIsNoted) {
   EXPECT_EQ(notes(HealthCheckType::tcp, Health::up, add + " --state draining").find(said), std::string::npos);
 }
 
+TEST(Change, AnAgentsFileIsNotChecked) {
+  FakeDirector director;
+  const auto answer = director("check agent.toml", "# an agent\ndirectors = [\"10.0.0.2\"]\n");
+  ASSERT_FALSE(answer);
+  EXPECT_NE(answer.error().text().find("guideway-agent reads it"), std::string::npos)
+      << answer.error().text();
+}
+
 TEST(Change, UndoSaysThatItIsItsOwnUndo) {
   FakeDirector director;
   ASSERT_TRUE(director("backend drain web web-1"));

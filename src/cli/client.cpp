@@ -10,10 +10,12 @@ namespace guideway {
 
 using nlohmann::json;
 
-Result<json> Client::ask(const std::vector<std::string>& words, const std::string* input) const {
+Result<json> Client::ask(const std::vector<std::string>& words, const std::string* input, bool* cut) const {
   json body{{"command", words}};
   if (input != nullptr) body["input"] = *input;
-  const auto answer = post(socket_, "/v1/commands", json_text(body), {.answer_max = answer_max_});
+  bool sent = false;
+  const auto answer = post(socket_, "/v1/commands", json_text(body), {.answer_max = answer_max_}, &sent);
+  if (!answer && sent && cut != nullptr) *cut = true;
   if (!answer) return tl::unexpected<Error>(answer.error());
   json parsed = parse_json(answer->body);
   if (parsed.is_discarded()) {

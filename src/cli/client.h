@@ -17,9 +17,10 @@ class Client {
   // A daemon that hangs is told after `answer_max`.
   explicit Client(std::string socket, std::chrono::seconds answer_max = std::chrono::seconds(20))
       : socket_(std::move(socket)), answer_max_(answer_max) {}
-  // `input` is the text of the command's FILE; nullptr where it has none. no_daemon when nobody answers.
-  [[nodiscard]] Result<nlohmann::json> ask(const std::vector<std::string>& words,
-                                           const std::string* input) const;
+  // `input` is the text of the command's FILE; nullptr where it has none. no_daemon when nobody answers;
+  // `cut` is set when the daemon may have the words and its answer did not come.
+  [[nodiscard]] Result<nlohmann::json> ask(const std::vector<std::string>& words, const std::string* input,
+                                           bool* cut = nullptr) const;
 
  private:
   std::string socket_;

@@ -143,10 +143,11 @@ Result<void> send_all(int descriptor, std::string_view bytes, const std::string&
 }  // namespace
 
 Result<HttpAnswer> post(const std::string& socket, const std::string& path, const std::string& body,
-                        const ExchangeLimits& limits) {
+                        const ExchangeLimits& limits, bool* request_sent) {
   const auto connection = connect_to(socket, limits.connect_max);
   if (!connection) return tl::unexpected<Error>(connection.error());
   const auto end = Clock::now() + limits.answer_max;
+  if (request_sent != nullptr) *request_sent = true;
   const std::string head = fmt::format(
       "POST {} HTTP/1.1\r\nHost: guideway\r\nConnection: close\r\nContent-Type: application/json\r\n"
       "Content-Length: {}\r\n\r\n",

@@ -23,8 +23,10 @@ struct ExchangeLimits {
   std::size_t body_bytes_max = std::size_t{1} << 30;  // 5 million rows are some 200 MB
 };
 
-// no_daemon when nobody answers, the answer breaks off or does not come in time.
+// no_daemon when nobody answers, the answer breaks off or does not come in time; `sent` is set where the daemon may
+// have the request.
 [[nodiscard]] Result<HttpAnswer> post(const std::string& socket, const std::string& path,
-                                      const std::string& body, const ExchangeLimits& limits = {});
+                                      const std::string& body, const ExchangeLimits& limits = {},
+                                      bool* sent = nullptr);
 
 }  // namespace guideway

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -47,8 +48,19 @@ int refuse(const Error& error) {
   return exit_code(error.kind);
 }
 
-int print(const std::string& text) {
+// A change whose answer did not come: code 5, and its own sentence.
+constexpr int exit_in_doubt = 5;
+// As a shell shows whoever has been ended by SIGPIPE.
+constexpr int exit_no_reader = 141;
+
+bool changes(const Arguments& arguments) {
+  return arguments.command->effect == Effect::change && !arguments.dry_run;
+}
+
+// Of a reader that has gone, as `head` does, nothing is said where nothing was changed.
+int print(const std::string& text, bool changed = false) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return 0;
+  if (errno == EPIPE && !changed) return exit_no_reader;
   return refuse({ErrorKind::refused,
                  "the answer cannot be written: " + std::error_code(errno, std::generic_category()).message(),
                  "standard output", "the command itself was done"});
@@ -58,6 +70,15 @@ int print(const std::string& text) {
 int refuse(const CommandLine& line, const Error& error) {
   if (line.json) (void)print(json_text(error_json(error)) + "\n");
   return refuse(error);
+}
+
+int refuse_in_doubt(const CommandLine& line, Error error) {
+  error.what += "; the change may or may not be in force";
+  error.next =
+      "`guideway status` shows the epoch; if it is still the one from before, N, repeat with `--expect-epoch "
+      "N`";
+  (void)refuse(line, error);
+  return exit_in_doubt;
 }
 
 bool wants_color() {
@@ -123,6 +144,24 @@ Progress progress_in_a_log() {
   };
 }
 
+// Told when a wait is interrupted; made before, since a signal handler may make nothing.
+std::string interrupted_text;
+
+extern "C" void tell_interrupted(int signal) {
+  (void)!write(STDERR_FILENO, interrupted_text.data(), interrupted_text.size());
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+void tell_when_interrupted(const std::string& pool, const std::string& backend) {
+  interrupted_text = fmt::format(
+      "\nguideway: pool {0}: interrupted; {1} goes on draining; wait again, or take the drain back: "
+      "`guideway "
+      "backend undrain {0} {1}`\n",
+      pool, backend);
+  std::signal(SIGINT, tell_interrupted);
+}
+
 // A drain, and then the wait for its end. A person sees what has changed before the wait begins.
 int drain_and_wait(const CommandLine& line, const Arguments& arguments) {
   const auto socket = socket_of(line);
@@ -133,32 +172,41 @@ int drain_and_wait(const CommandLine& line, const Arguments& arguments) {
   std::optional<std::chrono::milliseconds> limit;
   if (const auto text = arguments.find("timeout")) limit = *duration_value(*text);
   if (auto possible = can_wait(ask, pool); !possible) return refuse(line, possible.error());
-  auto answer = ask(without_option(without_option(line.words, "wait", false), "timeout", true));
-  if (!answer) return refuse(line, answer.error());
-  const auto shown = [&] { return print(arguments.command->renderer(*answer, wants_color())); };
+  bool cut = false;
+  auto answer =
+      client.ask(without_option(without_option(line.words, "wait", false), "timeout", true), nullptr, &cut);
+  if (!answer)
+    return cut && changes(arguments) ? refuse_in_doubt(line, answer.error()) : refuse(line, answer.error());
+  const auto shown = [&] {
+    return print(arguments.command->renderer(*answer, wants_color()), changes(arguments));
+  };
   if (!line.json)
     if (const int code = shown(); code != 0) return code;
   if (arguments.dry_run) return line.json ? print(json_text(*answer) + "\n") : 0;
   const bool terminal = isatty(STDERR_FILENO) == 1;
+  tell_when_interrupted(pool, arguments.at("NAME"));
   const Progress progress = line.json ? Progress() : terminal ? progress_on_terminal() : progress_in_a_log();
   const auto waited = wait_drained(ask, pool, arguments.at("NAME"), limit, progress);
   if (progress && terminal) fmt::print(stderr, "\r\033[K");
   if (!waited) return refuse(line, waited.error());
   (*answer)["waited_ms"] = waited->count();
-  if (line.json) return print(json_text(*answer) + "\n");
+  if (line.json) return print(json_text(*answer) + "\n", true);
   return print(fmt::format("its last open flow has ended, after {:.1f} s\n",
-                           static_cast<double>(waited->count()) / 1000));
+                           static_cast<double>(waited->count()) / 1000),
+               true);
 }
 
-Result<json> ask_daemon(const CommandLine& line, const Arguments& arguments, const std::string* input) {
+Result<json> ask_daemon(const CommandLine& line, const Arguments& arguments, const std::string* input,
+                        bool* cut = nullptr) {
   const auto socket = socket_of(line);
   if (!socket) return tl::unexpected<Error>(socket.error());
   // A change waits for its turn, for the disk and for new backends' neighbours; a question does not.
-  const bool changes = arguments.command->effect == Effect::change && !arguments.dry_run;
-  return (changes ? Client(*socket, std::chrono::seconds(120)) : Client(*socket)).ask(line.words, input);
+  return (changes(arguments) ? Client(*socket, std::chrono::seconds(120)) : Client(*socket))
+      .ask(line.words, input, cut);
 }
 
 int run(const CommandLine& line) {
+  std::signal(SIGPIPE, SIG_IGN);  // print() tells
   auto arguments = parse_command(line.words);
   if (!arguments) return refuse(line, arguments.error());
   const Parameter* file = file_of(*arguments);
@@ -169,10 +217,14 @@ int run(const CommandLine& line) {
   }
   if (line.site.empty() && arguments->has("wait")) return drain_and_wait(line, *arguments);
   const bool offline = !line.site.empty() || needs_no_site(*arguments->command);
-  const auto answer = offline ? ask_files(line, *arguments)
-                              : ask_daemon(line, *arguments, file == nullptr ? nullptr : &arguments->input);
-  if (!answer) return refuse(line, answer.error());
-  return print(line.json ? json_text(*answer) + "\n" : arguments->command->renderer(*answer, wants_color()));
+  bool cut = false;
+  const auto answer = offline
+                          ? ask_files(line, *arguments)
+                          : ask_daemon(line, *arguments, file == nullptr ? nullptr : &arguments->input, &cut);
+  if (!answer)
+    return cut && changes(*arguments) ? refuse_in_doubt(line, answer.error()) : refuse(line, answer.error());
+  return print(line.json ? json_text(*answer) + "\n" : arguments->command->renderer(*answer, wants_color()),
+               changes(*arguments));
 }
 
 // For the shell's completion: the names of one kind, one a line. Words behind the kind are those behind the command's

@@ -36,7 +36,8 @@ std::string command_words(const Command& command) {
   return out;
 }
 
-constexpr std::string_view exit_codes = "0 done, 1 refused, 2 usage, 3 no daemon, 4 time is up";
+constexpr std::string_view exit_codes =
+    "0 done, 1 refused, 2 usage, 3 no daemon, 4 time is up, 5 a change in doubt";
 
 }  // namespace
 

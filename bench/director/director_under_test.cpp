@@ -92,7 +92,13 @@ void DirectorUnderTest::serve_while(const std::function<void()>& work) {
 }
 
 nlohmann::json DirectorUnderTest::ask(const std::vector<std::string>& words) const {
-  return good(Client(config_.admin_socket).ask(words, nullptr));
+  return ask(connect(), words);
+}
+
+Fd DirectorUnderTest::connect() const { return good(Client(config_.admin_socket).connect()); }
+
+nlohmann::json DirectorUnderTest::ask(const Fd& connection, const std::vector<std::string>& words) const {
+  return good(Client(config_.admin_socket).ask(connection, words, nullptr));
 }
 
 }  // namespace guideway::bench

@@ -31,8 +31,11 @@ class DirectorUnderTest {
 
   // Serves while `work` runs on a thread of its own, beside the control threads.
   void serve_while(const std::function<void()>& work);
-  // Any thread: a command; its answer, or the end of the process.
+  // Any thread: a command; its answer, or the end of the process. Over a connection that `connect` made the request is all
+  // that is still to be sent.
   nlohmann::json ask(const std::vector<std::string>& words) const;
+  [[nodiscard]] Fd connect() const;
+  nlohmann::json ask(const Fd& connection, const std::vector<std::string>& words) const;
   // Where its journal is.
   [[nodiscard]] const std::string& directory() const { return directory_; }
 

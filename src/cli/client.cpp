@@ -10,12 +10,20 @@ namespace guideway {
 
 using nlohmann::json;
 
+Result<Fd> Client::connect() const { return connect_to(socket_); }
+
 Result<json> Client::ask(const std::vector<std::string>& words, const std::string* input, bool* cut) const {
+  const auto connection = connect();
+  if (!connection) return tl::unexpected<Error>(connection.error());
+  return ask(*connection, words, input, cut);
+}
+
+Result<json> Client::ask(const Fd& connection, const std::vector<std::string>& words,
+                         const std::string* input, bool* cut) const {
   json body{{"command", words}};
   if (input != nullptr) body["input"] = *input;
-  bool sent = false;
-  const auto answer = post(socket_, "/v1/commands", json_text(body), {.answer_max = answer_max_}, &sent);
-  if (!answer && sent && cut != nullptr) *cut = true;
+  const auto answer = post(connection, socket_, "/v1/commands", json_text(body), {.answer_max = answer_max_});
+  if (!answer && cut != nullptr) *cut = true;
   if (!answer) return tl::unexpected<Error>(answer.error());
   json parsed = parse_json(answer->body);
   if (parsed.is_discarded()) {

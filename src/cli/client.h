@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "guideway/fd.h"
 #include "guideway/result.h"
 
 namespace guideway {
@@ -21,6 +22,10 @@ class Client {
   // `cut` is set when the daemon may have the words and its answer did not come.
   [[nodiscard]] Result<nlohmann::json> ask(const std::vector<std::string>& words, const std::string* input,
                                            bool* cut = nullptr) const;
+  // The same in two steps; a connection is for one command.
+  [[nodiscard]] Result<Fd> connect() const;
+  [[nodiscard]] Result<nlohmann::json> ask(const Fd& connection, const std::vector<std::string>& words,
+                                           const std::string* input, bool* cut = nullptr) const;
 
  private:
   std::string socket_;

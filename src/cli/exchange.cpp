@@ -45,21 +45,6 @@ Error unreachable(const std::string& socket, int error) {
           "start guidewayd, name its socket with --socket, or ask a file with --site"};
 }
 
-Result<Fd> connect_to(const std::string& path, std::chrono::seconds limit) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.empty() || path.size() >= sizeof address.sun_path)
-    return tl::unexpected<Error>(unreachable(path, ENAMETOOLONG));
-  std::memcpy(address.sun_path, path.data(), path.size());
-  Fd out(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  // A unix socket connects at once, or waits in connect() while the daemon's backlog is full.
-  const timeval span{static_cast<time_t>(limit.count()), 0};
-  if (!out || setsockopt(out.get(), SOL_SOCKET, SO_SNDTIMEO, &span, sizeof span) != 0 ||
-      connect(out.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-    return tl::unexpected<Error>(unreachable(path, errno));
-  return out;
-}
-
 // Waits until the socket can be read or written; false when time is up.
 bool wait_for(int socket, short what, Clock::time_point end) {
   for (;;) {
@@ -142,20 +127,32 @@ Result<void> send_all(int descriptor, std::string_view bytes, const std::string&
 
 }  // namespace
 
-Result<HttpAnswer> post(const std::string& socket, const std::string& path, const std::string& body,
-                        const ExchangeLimits& limits, bool* request_sent) {
-  const auto connection = connect_to(socket, limits.connect_max);
-  if (!connection) return tl::unexpected<Error>(connection.error());
+Result<Fd> connect_to(const std::string& socket, std::chrono::seconds connect_max) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (socket.empty() || socket.size() >= sizeof address.sun_path)
+    return tl::unexpected<Error>(unreachable(socket, ENAMETOOLONG));
+  std::memcpy(address.sun_path, socket.data(), socket.size());
+  Fd out(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  // A unix socket connects at once, or waits in connect() while the daemon's backlog is full.
+  const timeval span{static_cast<time_t>(connect_max.count()), 0};
+  if (!out || setsockopt(out.get(), SOL_SOCKET, SO_SNDTIMEO, &span, sizeof span) != 0 ||
+      connect(out.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    return tl::unexpected<Error>(unreachable(socket, errno));
+  return out;
+}
+
+Result<HttpAnswer> post(const Fd& connection, const std::string& socket, const std::string& path,
+                        const std::string& body, const ExchangeLimits& limits) {
   const auto end = Clock::now() + limits.answer_max;
-  if (request_sent != nullptr) *request_sent = true;
-  const std::string head = fmt::format(
+  // Head and body at once, so that the daemon wakes up once.
+  const std::string request = fmt::format(
       "POST {} HTTP/1.1\r\nHost: guideway\r\nConnection: close\r\nContent-Type: application/json\r\n"
-      "Content-Length: {}\r\n\r\n",
-      path, body.size());
-  for (const std::string_view part : {std::string_view(head), std::string_view(body)})
-    if (auto sent = send_all(connection->get(), part, socket, end); !sent)
-      return tl::unexpected<Error>(std::move(sent.error()));
-  return receive(connection->get(), socket, limits, end);
+      "Content-Length: {}\r\n\r\n{}",
+      path, body.size(), body);
+  if (auto sent = send_all(connection.get(), request, socket, end); !sent)
+    return tl::unexpected<Error>(std::move(sent.error()));
+  return receive(connection.get(), socket, limits, end);
 }
 
 }  // namespace guideway

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <string>
 
+#include "guideway/fd.h"
 #include "guideway/result.h"
 
 namespace guideway {
@@ -18,15 +19,18 @@ struct HttpAnswer {
 };
 
 struct ExchangeLimits {
-  std::chrono::seconds connect_max{5};
   std::chrono::seconds answer_max{120};
   std::size_t body_bytes_max = std::size_t{1} << 30;  // 5 million rows are some 200 MB
 };
 
-// no_daemon when nobody answers, the answer breaks off or does not come in time; `sent` is set where the daemon may
-// have the request.
-[[nodiscard]] Result<HttpAnswer> post(const std::string& socket, const std::string& path,
-                                      const std::string& body, const ExchangeLimits& limits = {},
-                                      bool* sent = nullptr);
+// no_daemon when nobody is there.
+[[nodiscard]] Result<Fd> connect_to(const std::string& socket,
+                                    std::chrono::seconds connect_max = std::chrono::seconds(5));
+
+// Over a connection to `socket` that nothing was sent over yet. no_daemon when the answer breaks off or does not come in
+// time.
+[[nodiscard]] Result<HttpAnswer> post(const Fd& connection, const std::string& socket,
+                                      const std::string& path, const std::string& body,
+                                      const ExchangeLimits& limits = {});
 
 }  // namespace guideway

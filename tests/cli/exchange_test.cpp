@@ -14,6 +14,13 @@
 namespace guideway {
 namespace {
 
+Result<HttpAnswer> ask(const std::string& socket, const std::string& path, const std::string& body,
+                       const ExchangeLimits& limits = {}) {
+  const auto connection = connect_to(socket);
+  if (!connection) return tl::unexpected<Error>(connection.error());
+  return post(*connection, socket, path, body, limits);
+}
+
 using namespace std::chrono_literals;
 
 // Takes one connection, reads until the request's blank line and body are there, says `answer`, and closes after
@@ -65,7 +72,7 @@ TEST(Exchange, ReadsEveryFormOfAnAnswer) {
     const ScratchDirectory scratch;
     const std::string path = (scratch.path() / "s").string();
     const OneAnswer server(path, one.answer);
-    const auto answer = post(path, "/v1/commands", "{}");
+    const auto answer = ask(path, "/v1/commands", "{}");
     ASSERT_TRUE(answer) << one.description << ": " << answer.error().text();
     EXPECT_EQ(answer->status, one.status) << one.description;
     EXPECT_EQ(answer->body, one.body) << one.description;
@@ -94,7 +101,7 @@ TEST(Exchange, WhatIsNoAnswerIsSaidInASentence) {
     const ScratchDirectory scratch;
     const std::string path = (scratch.path() / "s").string();
     const OneAnswer server(path, one.answer, one.pause);
-    const auto answer = post(path, "/", "{}", {.answer_max = 1s, .body_bytes_max = 1000});
+    const auto answer = ask(path, "/", "{}", {.answer_max = 1s, .body_bytes_max = 1000});
     ASSERT_FALSE(answer) << one.description;
     EXPECT_EQ(answer.error().kind, one.kind) << one.description << ": " << answer.error().text();
     EXPECT_NE(answer.error().what.find(one.part), std::string::npos)
@@ -108,7 +115,7 @@ TEST(Exchange, WithoutASocketThereIsNoDaemon) {
   const ScratchDirectory scratch;
   for (const std::string& path :
        {(scratch.path() / "nobody").string(), std::string(), std::string(200, 'a')}) {
-    const auto answer = post(path, "/", "{}");
+    const auto answer = ask(path, "/", "{}");
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().kind, ErrorKind::no_daemon) << answer.error().text();
     EXPECT_FALSE(answer.error().next.empty());

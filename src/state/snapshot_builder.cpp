@@ -72,6 +72,7 @@ std::uint32_t rows_forgotten(const SnapshotPool& before, const SnapshotPool& aft
   std::uint32_t out = 0;
   for (std::size_t row = 0; row < after.rows.size(); ++row) {
     const Row &was = before.rows[row], &is = after.rows[row];
+    if (was == is) continue;
     if (was.takes_new != 0 && std::find(is.hop.begin(), is.hop.end(), was.hop[0]) == is.hop.end()) ++out;
   }
   return out;

@@ -32,7 +32,7 @@ std::vector<NeighbourPort> neighbour_ports(const Ports& ports) {
 }
 
 // A change makes tables of half a megabyte and lets those of a version before go. Given back to the kernel each time, they
-// come as fresh pages, which took a fifth of a drain's time; so what was freed stays, up to a bound.
+// come as fresh pages, which were a fifth of what the controller was seen at; so what was freed stays, up to a bound.
 void keep_freed_memory() {
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 128 << 20);

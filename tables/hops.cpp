@@ -107,9 +107,9 @@ void Hops::write_batch(std::span<const std::uint32_t> rows, std::span<Row> out) 
     for (const MemberIndex member : {seating_.holder[rows[k]], seating_.former[rows[k]]}) {
       if (standby_[member] & Standby::enabled) row.add(member);
     }
-    const bool any_down =
-        std::any_of(row.member.begin() + row.pinned, row.member.begin() + row.count, is_down);
-    if (row.count < hops_ || any_down) {
+    const bool hidden =
+        any_down_ && std::any_of(row.member.begin() + row.pinned, row.member.begin() + row.count, is_down);
+    if (row.count < hops_ || hidden) {
       for_reserve.ask(k, {rows[k], {row.member[0], row.member[1], row.member[2]}});
     }
   }

@@ -4,10 +4,12 @@
 //       keeps who leads. Three variants (plain, AVX2, AVX-512), picked once by what the processor can do.
 // Why:  this is nearly all of the work of building a large pool's rows, M * N draws. The bounds take no logarithm, no
 //       branch and no look at who is best so far; after them nearly nobody is left to be compared exactly.
-// How:  -ln(u/2^64) >= 1 - u/2^64, and the table's chords lie below the logarithm, so a rank of L/w needs
-//       (1 - u/2^64) / w <= L/w * ln 2 / 2^32. In units of 2^-31, missing = ~u >> 33 is 1 - u/2^64 rounded down; the
-//       last fold of the mix leaves these upper bits of u alone and is spared. The bound is tight where it matters, at
-//       the large u that win. Six roundings to float, three of a bound and three of a reach, err by less than 2^-21 in all; reach_of allows 2^-20.
+// How:  -ln(1 - x) >= x + x^2/2, and the table's chords lie below the logarithm, so with x = 1 - u/2^64 a rank of L/w
+//       needs (x + x^2/2) / w <= L/w * ln 2 / 2^32. In units of 2^-31, missing = ~u >> 33 is x rounded down; the last
+//       fold of the mix leaves these upper bits of u alone and is spared. The bound is tight where it matters, at the
+//       large u that win: by x alone, every sixth row of a pool of ten would have to be compared exactly, which costs
+//       such a pool a third of a drain; with x^2/2, every hundredth. Eight roundings to float, five of a bound and three
+//       of a reach, err by 2^-21 at most in all; reach_of allows 2^-20.
 // Cost: per candidate, on Zen 5: see bench/README.md, Rows/build.
 // Not:  a decision: who is within reach is compared exactly by the caller.
 #pragma once
@@ -39,8 +41,8 @@ struct ReachVariant {
   const char* name;
 
   // The candidates are parallel arrays of `count` entries, a multiple of reach_block; an inverse weight of NaN is nobody,
-  // whose bound is NaN and in nobody's reach. bound[i] = float(~u >> 33) * inverse_weight[i] with
-  // u = mix_folded(name_fold[i] ^ row_fold). Returns the least of those that are numbers; infinity if there is none.
+  // whose bound is NaN and in nobody's reach. bound[i] = reach_bound(name_fold[i] ^ row_fold, inverse_weight[i]), bit
+  // for bit. Returns the least of those that are numbers; infinity if there is none.
   float (*bounds)(const std::uint64_t* name_fold, const float* inverse_weight, std::size_t count,
                   std::uint64_t row_fold, float* bound);
 
@@ -54,10 +56,15 @@ struct ReachVariant {
                RowBlock& rows);
 };
 
-// The bound of one candidate; folded = name_fold ^ row_fold.
+// Times x, in units of 2^-31, half of it.
+inline constexpr float reach_half = 0x1p-32F;
+
+// The bound of one candidate; folded = name_fold ^ row_fold. A power of two is multiplied with without rounding, so it is
+// the same whether sum and product are one instruction or two.
 [[nodiscard]] inline float reach_bound(std::uint64_t folded, float inverse_weight) {
   const std::uint64_t u = fold(folded * mix_factor_first) * mix_factor_second;
-  return static_cast<float>(static_cast<std::int32_t>(~u >> 33)) * inverse_weight;
+  const auto missing = static_cast<float>(static_cast<std::int32_t>(~u >> 33));
+  return missing * (missing * reach_half + 1) * inverse_weight;
 }
 
 // A bound above which nobody ranks better than, or the same as, a standing of this distance L and weight.
@@ -71,13 +78,13 @@ struct ReachVariant {
 inline constexpr float reach_chords = 1000;
 
 // No less than reach_of a standing of weight 1 with this bound, without its logarithm; for another weight, bound and
-// result are to be scaled. Up to x = 1/2, -ln(1 - x) <= x + x^2/2 + x^3.
+// result are to be scaled. With y = x + x^2/2, -ln(1 - x) <= y + y^3/3 up to x = 1/2.
 [[nodiscard]] inline float reach_at_most(float bound) {
   constexpr float whole = 0x1p31F, everything = 0x1p37F, steep = 0x1p61F;
-  const float x = bound * (1 / whole);
-  const float near = bound * (1.00001F + x * (0.5F + x)) + reach_chords;
-  // Beyond 1/2 everything. By a slope, as a branch would keep a loop over many from being made of vectors.
-  const float slope = (x - 0.5F) * steep, far = slope < everything ? slope : everything;
+  const float y = bound * (1 / whole);
+  const float near = bound * (1.00001F + 0.334F * y * y) + reach_chords;
+  // Beyond that everything. By a slope, as a branch would keep a loop over many from being made of vectors.
+  const float slope = (y - 0.625F) * steep, far = slope < everything ? slope : everything;
   return near < far ? far : near;
 }
 

@@ -34,10 +34,13 @@ GUIDEWAY_AVX2 inline __m256 draws_avx2(__m256i x) {
   return _mm256_castsi256_ps(x);
 }
 
-// What two times four draws lack of the largest, as the bound has it; in the order 0 1 4 5, 2 3 6 7.
-GUIDEWAY_AVX2 inline __m256 mingled_missing_avx2(__m256 low_draws, __m256 high_draws) {
+// The bounds of two times four draws, for a weight of 1; in the order 0 1 4 5, 2 3 6 7.
+GUIDEWAY_AVX2 inline __m256 mingled_unweighted_avx2(__m256 low_draws, __m256 high_draws) {
   const __m256i upper = _mm256_castps_si256(_mm256_shuffle_ps(low_draws, high_draws, 0xdd));
-  return _mm256_cvtepi32_ps(_mm256_srli_epi32(_mm256_xor_si256(upper, _mm256_set1_epi32(-1)), 1));
+  const __m256 missing =
+      _mm256_cvtepi32_ps(_mm256_srli_epi32(_mm256_xor_si256(upper, _mm256_set1_epi32(-1)), 1));
+  const __m256 steeper = _mm256_add_ps(_mm256_mul_ps(missing, _mm256_set1_ps(reach_half)), _mm256_set1_ps(1));
+  return _mm256_mul_ps(missing, steeper);
 }
 GUIDEWAY_AVX2 inline __m256i unmingled_avx2(__m256i mingled) {
   return _mm256_permute4x64_epi64(mingled, 0xd8);
@@ -46,10 +49,10 @@ GUIDEWAY_AVX2 inline __m256i unmingled_avx2(__m256i mingled) {
 GUIDEWAY_AVX2 inline __m256 eight_bounds_avx2(const std::uint64_t* name_fold, const float* inverse_weight,
                                               __m256i row_fold) {
   const __m256 mingled =
-      mingled_missing_avx2(draws_avx2(_mm256_xor_si256(load_avx2(name_fold), row_fold)),
-                           draws_avx2(_mm256_xor_si256(load_avx2(name_fold + 4), row_fold)));
-  const __m256i missing = unmingled_avx2(_mm256_castps_si256(mingled));
-  return _mm256_mul_ps(_mm256_castsi256_ps(missing), _mm256_loadu_ps(inverse_weight));
+      mingled_unweighted_avx2(draws_avx2(_mm256_xor_si256(load_avx2(name_fold), row_fold)),
+                              draws_avx2(_mm256_xor_si256(load_avx2(name_fold + 4), row_fold)));
+  const __m256i unweighted = unmingled_avx2(_mm256_castps_si256(mingled));
+  return _mm256_mul_ps(_mm256_castsi256_ps(unweighted), _mm256_loadu_ps(inverse_weight));
 }
 
 GUIDEWAY_AVX2 float bounds_avx2(const std::uint64_t* name_fold, const float* inverse_weight,
@@ -93,13 +96,13 @@ GUIDEWAY_AVX2 void lead_eight_avx2(const std::uint64_t* name_fold, const float* 
   __m256i leader = _mm256_set1_epi32(-1), candidate = _mm256_setzero_si256();
   for (std::size_t i = 0; i < count; ++i) {
     const __m256i name = _mm256_set1_epi64x(static_cast<long long>(name_fold[i]));
-    const __m256 missing = mingled_missing_avx2(draws_avx2(_mm256_xor_si256(low_fold, name)),
-                                                draws_avx2(_mm256_xor_si256(high_fold, name)));
+    const __m256 unweighted = mingled_unweighted_avx2(draws_avx2(_mm256_xor_si256(low_fold, name)),
+                                                      draws_avx2(_mm256_xor_si256(high_fold, name)));
     const __m256i left_out = _mm256_or_si256(
         _mm256_or_si256(_mm256_cmpeq_epi32(candidate, left_out_0), _mm256_cmpeq_epi32(candidate, left_out_1)),
         _mm256_cmpeq_epi32(candidate, left_out_2));
     // All ones are no number: nobody's bound.
-    const __m256 bound = _mm256_or_ps(_mm256_mul_ps(missing, _mm256_set1_ps(inverse_weight[i])),
+    const __m256 bound = _mm256_or_ps(_mm256_mul_ps(unweighted, _mm256_set1_ps(inverse_weight[i])),
                                       _mm256_castsi256_ps(left_out));
     const __m256 leads = _mm256_cmp_ps(bound, least, _CMP_LT_OQ);
     next = _mm256_min_ps(_mm256_blendv_ps(bound, least, leads), next);  // the second where the first is NaN

@@ -35,18 +35,19 @@ GUIDEWAY_AVX512 inline SixteenHalves draws_avx512(EightWords x) {
   return reinterpret_cast<SixteenHalves>(x);
 }
 
-// What two times eight draws lack of the largest, as the bound has it.
-GUIDEWAY_AVX512 inline SixteenFloats missing_avx512(SixteenHalves low_draws, SixteenHalves high_draws) {
+// The bounds of two times eight draws, for a weight of 1.
+GUIDEWAY_AVX512 inline SixteenFloats unweighted_avx512(SixteenHalves low_draws, SixteenHalves high_draws) {
   const SixteenHalves upper = __builtin_shufflevector(low_draws, high_draws, 1, 3, 5, 7, 9, 11, 13, 15, 17,
                                                       19, 21, 23, 25, 27, 29, 31);
-  return __builtin_convertvector(reinterpret_cast<SixteenInts>(~upper >> 1), SixteenFloats);
+  const auto missing = __builtin_convertvector(reinterpret_cast<SixteenInts>(~upper >> 1), SixteenFloats);
+  return missing * (missing * reach_half + 1);
 }
 
 GUIDEWAY_AVX512 inline SixteenFloats sixteen_bounds_avx512(const std::uint64_t* name_fold,
                                                            const float* inverse_weight,
                                                            std::uint64_t row_fold) {
-  return missing_avx512(draws_avx512(load_avx512<EightWords>(name_fold) ^ row_fold),
-                        draws_avx512(load_avx512<EightWords>(name_fold + 8) ^ row_fold)) *
+  return unweighted_avx512(draws_avx512(load_avx512<EightWords>(name_fold) ^ row_fold),
+                           draws_avx512(load_avx512<EightWords>(name_fold + 8) ^ row_fold)) *
          load_avx512<SixteenFloats>(inverse_weight);
 }
 
@@ -93,7 +94,7 @@ GUIDEWAY_AVX512 void lead_avx512(const std::uint64_t* name_fold, const float* in
   __m512i leader = _mm512_set1_epi32(-1), candidate = _mm512_setzero_si512();
   for (std::size_t i = 0; i < count; ++i) {
     const SixteenFloats product =
-        missing_avx512(draws_avx512(low_fold ^ name_fold[i]), draws_avx512(high_fold ^ name_fold[i])) *
+        unweighted_avx512(draws_avx512(low_fold ^ name_fold[i]), draws_avx512(high_fold ^ name_fold[i])) *
         inverse_weight[i];
     const auto bound = reinterpret_cast<__m512>(product);
     const __mmask16 may_lead = _mm512_mask_cmpneq_epi32_mask(

@@ -82,9 +82,7 @@ MemberIndex Rendezvous::best(std::uint64_t row, std::span<const MemberIndex> lef
         const std::size_t i = begin + found[k];
         bound[found[k]] = in_nobodys_reach;  // looked at, once and for all
         if (contains(left_out, member_[i])) continue;
-        const std::uint64_t draw = mix_folded(name_fold_[i] ^ row_fold);
-        const Standing candidate{
-            .draw = draw, .distance = draw_distance(draw), .weight = weight_[i], .member = member_[i]};
+        const Standing candidate = standing_folded(i, row_fold);
         if (best.member != no_member && !outranks(candidate, best)) continue;
         best = candidate;
         reach = std::min(reach, reach_of(best.distance, inverse_weight_[i]));

@@ -87,8 +87,7 @@ class Rendezvous {
 
   // The standing of the i-th candidate. With all members as candidates, i is the member.
   [[nodiscard]] Standing standing(std::size_t i, std::uint64_t row) const {
-    const std::uint64_t draw = mix_folded(name_fold_[i] ^ row_fold_of(row));
-    return {.draw = draw, .distance = draw_distance(draw), .weight = weight_[i], .member = member_[i]};
+    return standing_folded(i, row_fold_of(row));
   }
 
   // What the bounds of the i-th candidate are made of: reach.h.
@@ -99,6 +98,10 @@ class Rendezvous {
  private:
   void add(std::uint64_t name_fold, std::uint32_t weight, MemberIndex member);
   void fill_up();
+  [[nodiscard]] Standing standing_folded(std::size_t i, std::uint64_t row_fold) const {
+    const std::uint64_t draw = mix_folded(name_fold_[i] ^ row_fold);
+    return {.draw = draw, .distance = draw_distance(draw), .weight = weight_[i], .member = member_[i]};
+  }
   void best_of_block(std::span<const RowQuestion> questions, std::span<MemberIndex> answers) const;
   [[nodiscard]] std::uint32_t candidate_of(MemberIndex member) const {
     return member < candidate_.size() ? candidate_[member] : nobody_leads;

@@ -18,8 +18,8 @@ std::vector<MemberIndex> newcomers_between(const StandbyOfMember& before, const 
   return newcomers;
 }
 
-// Finds the rows that a change of states or health can touch. It may name a row that stays as it is, or name one twice,
-// but never misses one.
+// Finds the rows that a change of states or health can touch. It may name a row that stays as it is, but never misses
+// one.
 class ChangedRows {
  public:
   // `hops` is after the change.
@@ -35,6 +35,7 @@ class ChangedRows {
                                             : before[i] != after ? changed
                                                                  : 0) |
                                            ((after & Standby::down) != 0 ? down : 0));
+      marks_ |= mark_[i];
     }
   }
 
@@ -43,14 +44,20 @@ class ChangedRows {
     std::vector<std::uint32_t> found;
     std::array<std::uint8_t, block> touched;
     for (std::size_t begin = 0; begin < rows.size(); begin += block) {
-      const std::size_t count = std::min(block, rows.size() - begin);
-      look_at(begin, rows.subspan(begin, count), touched.data());
-      for (std::size_t i = 0; i < count; ++i) {
-        if (touched[i] != 0) found.push_back(static_cast<std::uint32_t>(begin + i));
+      const std::span<const Row> here = rows.subspan(begin, std::min(block, rows.size() - begin));
+      if (marks_ == stopped) {
+        look_at_first(here, touched.data());
+      } else {
+        look_at(begin, here, touched.data());
       }
-      if (challenges_.has_newcomers()) challenge(begin, rows.subspan(begin, count), touched.data(), found);
+      list({touched.data(), here.size()}, begin, found);
+      if (challenges_.has_newcomers()) challenge(begin, here, touched.data(), found);
     }
-    challenges_.settle(found);
+    if (challenges_.has_newcomers()) {
+      challenges_.settle(found);  // in any order, and some of them twice
+      std::sort(found.begin(), found.end());
+      found.erase(std::unique(found.begin(), found.end()), found.end());
+    }
     return found;
   }
 
@@ -75,6 +82,24 @@ class ChangedRows {
           static_cast<std::uint8_t>(((mark[holder[i]] | mark[former[i]] | first | behind) & changed) |
                                     (first & stopped) | (hidden & down));
     }
+  }
+
+  // The same where members have stopped, and nothing else is to be seen: a drain.
+  void look_at_first(std::span<const Row> rows, std::uint8_t* touched) const {
+    const std::uint8_t* const mark = mark_.data();
+    for (std::size_t i = 0; i < rows.size(); ++i) touched[i] = mark[rows[i].hop[0]];
+  }
+
+  // Without a branch, too.
+  static void list(std::span<const std::uint8_t> touched, std::size_t begin,
+                   std::vector<std::uint32_t>& found) {
+    std::array<std::uint32_t, block> here;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < touched.size(); ++i) {
+      here[count] = static_cast<std::uint32_t>(begin + i);
+      count += touched[i] != 0 ? 1 : 0;
+    }
+    found.insert(found.end(), here.begin(), here.begin() + static_cast<std::ptrdiff_t>(count));
   }
 
   // The untouched rows that a newcomer may enter, as far as they are known yet.
@@ -121,6 +146,7 @@ class ChangedRows {
 
   const Seating& seating_;
   std::vector<std::uint8_t> mark_;  // of every MemberIndex there can be
+  std::uint8_t marks_ = 0;          // all that are set anywhere
   Challenges challenges_;
   std::uint32_t hop_count_;
 };
@@ -132,12 +158,22 @@ std::vector<Row> build_rows(const Seating& seating, std::span<const MemberStatus
   return Hops(seating, status, rules).rows();
 }
 
-void update_rows(std::vector<Row>& rows, const Seating& seating, std::span<const MemberStatus> before,
-                 std::span<const MemberStatus> after, const HopRules& rules) {
+std::vector<std::uint32_t> update_rows(std::vector<Row>& rows, const Seating& seating,
+                                       std::span<const MemberStatus> before,
+                                       std::span<const MemberStatus> after, const HopRules& rules) {
   const Hops hops(seating, after, rules);
   const StandbyOfMember standby_before = standby_of(seating.members, before, rules);
   ChangedRows changed(seating, standby_before, hops, rules);
-  hops.write(changed.find(rows), rows);
+  std::vector<std::uint32_t> found = changed.find(rows);
+  std::vector<Row> was;
+  was.reserve(found.size());
+  for (const std::uint32_t row : found) was.push_back(rows[row]);
+  hops.write(found, rows);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < found.size(); ++i)
+    if (!(rows[found[i]] == was[i])) found[count++] = found[i];
+  found.resize(count);
+  return found;
 }
 
 }  // namespace guideway

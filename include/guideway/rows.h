@@ -51,9 +51,10 @@ struct HopRules {
                                           const HopRules& rules);
 
 // The same rows as build_rows(seating, after, rules), made from the rows for `before` by touching only rows
-// that can have changed (a drain or a health change).
-void update_rows(std::vector<Row>& rows, const Seating& seating, std::span<const MemberStatus> before,
-                 std::span<const MemberStatus> after, const HopRules& rules);
+// that can have changed (a drain or a health change). Answers with those that have, in ascending order.
+std::vector<std::uint32_t> update_rows(std::vector<Row>& rows, const Seating& seating,
+                                       std::span<const MemberStatus> before,
+                                       std::span<const MemberStatus> after, const HopRules& rules);
 
 // XXH3 with seed 0 over the rows as triples of XXH3(name, 0), absent = 0 (item 9).
 [[nodiscard]] std::uint64_t rows_digest(std::span<const Row> rows, std::span<const Member> members);

@@ -166,7 +166,9 @@ TEST(Reach, NobodyWhoRanksBetterIsOutOfReach) {
     const auto weight =
         static_cast<std::uint32_t>(random() % 2 == 0 ? 1 + random() % weight_max : 1 + random() % 3);
     const float inverse_weight = 1 / static_cast<float>(weight);
-    const float bound = static_cast<float>(static_cast<std::int32_t>(~draw >> 33)) * inverse_weight;
+    // x + x^2/2 in units of 2^-31.
+    const auto x = static_cast<float>(static_cast<std::int32_t>(~draw >> 33));
+    const float bound = x * (1 + x * 0x1p-32F) * inverse_weight;
     const float reach = reach_of(draw_distance(draw), inverse_weight);
     ASSERT_EQ(bound, reach_bound(fold_of_draw(draw), inverse_weight));
     ASSERT_LE(bound, reach) << draw << ' ' << weight;

@@ -72,8 +72,13 @@ RC_GTEST_PROP(RowsProperty, UpdatedRowsAreBuiltRows, ()) {
     auto after = status;
     const auto touched = count == 0 ? 0 : *rc::gen::element<std::size_t>(1, 1, 1, 2, count);
     for (std::size_t k = 0; k < touched; ++k) after[*rc::gen::inRange<std::size_t>(0, count)] = some_status();
-    update_rows(rows, story.seating(), status, after, rules);
+    const auto before = rows;
+    const auto told = update_rows(rows, story.seating(), status, after, rules);
     RC_ASSERT(rows == build_rows(story.seating(), after, rules));
+    std::vector<std::uint32_t> changed;
+    for (std::uint32_t row = 0; row < rows.size(); ++row)
+      if (!(rows[row] == before[row])) changed.push_back(row);
+    RC_ASSERT(told == changed);
     status = after;
   }
 }

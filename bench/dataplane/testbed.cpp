@@ -22,7 +22,7 @@ std::shared_ptr<const Snapshot> make_snapshot(const Settings& settings, NextHops
   pool->encapsulation = settings.encapsulation;
   pool->flow_table = settings.flow_table;
   pool->outer_source = numbered_address(settings.outer, backend_range, 1U << 15);
-  pool->rows = rows_over(settings.backends, names_further_hops(settings.encapsulation) ? 3 : 1);
+  pool->rows = RowTable(rows_over(settings.backends, names_further_hops(settings.encapsulation) ? 3 : 1));
   for (std::uint32_t n = 0; n < settings.backends; ++n) {
     SnapshotBackend backend;
     backend.address = numbered_address(settings.outer, backend_range, n);

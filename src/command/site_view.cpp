@@ -69,7 +69,7 @@ std::map<std::string, Share> shares_of(Context& context, const Pool& pool) {
   for (const MemberIndex holder : seating.holder) {
     if (holder < shares.size()) ++shares[holder].seats;
   }
-  const RecentRows::Shared rows = rows_of(version, pool, context.health(), context.recent_rows());
+  const RowTable::Shared rows = rows_of(version, pool, context.health(), context.recent_rows());
   for (const Row& row : *rows) {
     if (row.takes_new != 0 && row.hop[0] < shares.size()) ++shares[row.hop[0]].first_rows;
   }

@@ -93,7 +93,7 @@ Result<json> show_table(Context& context, const Arguments& arguments) {
   const auto pool = pool_of(version.site, arguments.at("POOL"));
   if (!pool) return tl::unexpected<Error>(pool.error());
   RecentRows& recent = context.recent_rows();
-  const RecentRows::Shared rows = rows_of(version, **pool, context.health(), recent);
+  const RowTable::Shared rows = rows_of(version, **pool, context.health(), recent);
   return json{{"pool", (*pool)->name},
               {"rows", rows_json(*rows, seating_of(version, **pool))},
               {"digest", hex64(rows_digest(version, **pool, context.health(), recent))}};

@@ -36,6 +36,8 @@ std::vector<NeighbourPort> neighbour_ports(const Ports& ports) {
 void keep_freed_memory() {
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 128 << 20);
+  // What one thread of the API freed is there for the next one's change.
+  mallopt(M_ARENA_MAX, 1);
 }
 
 std::vector<IpAddress> backend_addresses(const Site& site) {

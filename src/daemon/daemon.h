@@ -74,7 +74,7 @@ class Daemon {
   std::unique_ptr<Workers> workers_;
   std::unique_ptr<SnapshotBuilder> builder_;
   std::unique_ptr<Neighbours> neighbours_;
-  std::vector<RecentRows::Shared> first_rows_;  // until the first snapshot is built
+  std::vector<RowTable::Shared> first_rows_;  // until the first snapshot is built
   std::shared_ptr<const SiteVersion>
       followed_;                     // by neighbours_ and health_; under the controller's lock, as the next
   std::vector<IpAddress> backends_;  // of followed_, sorted

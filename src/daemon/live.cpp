@@ -182,7 +182,7 @@ MemoryReport LiveDirector::memory() {
   if (published.snapshot == nullptr) return out;
   for (const auto& pool : published.snapshot->pools) {
     out.rows += pool->rows.size();
-    out.row_bytes += pool->rows.capacity() * sizeof(Row);
+    out.row_bytes += pool->rows.size() * sizeof(Row);
   }
   return out;
 }

@@ -23,53 +23,27 @@ std::uint64_t hash_client(KeyBytes key, std::uint64_t seed) {
   return hash_key<family>(key, seed);
 }
 
-// What a pool gives to its packets, at hand for as many in a row as are the pool's.
-class PoolRows {
- public:
-  explicit PoolRows(const SnapshotPool& pool)
-      : rows_(pool.rows.data()),
-        count_(pool.rows.size()),
-        reciprocal_(~std::uint64_t{0} / count_),
-        seed_(pool.seed),
-        by_client_(pool.affinity == Affinity::client),
-        tracked_(pool.flow_table) {}
-
-  [[nodiscard]] std::uint64_t seed() const { return seed_; }
-  [[nodiscard]] bool by_client() const { return by_client_; }
-  [[nodiscard]] bool tracked() const { return tracked_; }
-  // Row hash % count, for any hash: a division costs more than all else that is done here.
-  [[nodiscard]] const Row* of(std::uint64_t hash) const {
-    // The quotient comes out right or one too small: the reciprocal is less than 1 below 2^64 / count.
-    const auto quotient = static_cast<std::uint64_t>(static_cast<Wide>(hash) * reciprocal_ >> 64);
-    const std::uint64_t rest = hash - quotient * count_;
-    return rows_ + (rest < count_ ? rest : rest - count_);
-  }
-
- private:
-  __extension__ using Wide = unsigned __int128;
-  const Row* rows_;
-  std::uint64_t count_, reciprocal_, seed_;
-  bool by_client_, tracked_;
-};
-
 // The packets from `first` on that are of the same pool and family; answers where that ends. What the next stages touch
 // for them is on its way from memory then.
 template <Family family>
 std::size_t hash_run(const PipelineParts& parts, Burst& burst, std::size_t first) {
   const SnapshotPool* pool = burst.pool[first];
   ServiceId service = no_service;
-  const PoolRows rows(*pool);
+  // Of the pool, at hand for as many in a row as are the pool's.
+  const RowTable::View rows = pool->rows.view();
+  const std::uint64_t seed = pool->seed;
+  const bool by_client = pool->affinity == Affinity::client, tracked = pool->flow_table;
   const FlowTable& flows = parts.flows.table;
   const std::size_t size = burst.size;
   std::size_t i = first;
   for (; i < size; ++i) {
     if (burst.verdict[i] != Verdict::forward) continue;
     if (burst.pool[i] != pool || burst.parsed[i].family != family) break;
-    const std::uint64_t hash = hash_key<family>(burst.key[i], rows.seed());
+    const std::uint64_t hash = hash_key<family>(burst.key[i], seed);
     burst.hash[i] = hash;
-    burst.row[i] = rows.of(rows.by_client() ? hash_client<family>(burst.key[i], rows.seed()) : hash);
+    burst.row[i] = rows.of(by_client ? hash_client<family>(burst.key[i], seed) : hash);
     rte_prefetch0(burst.row[i]);
-    if (rows.tracked()) {
+    if (tracked) {
       flows.prefetch(hash);
       // A SYN is always a new decision, even on a known tuple.
       burst.may_be_known |= (is_syn(burst.parsed[i]) ? 0U : 1U) << i;

@@ -15,10 +15,10 @@
 
 #include "guideway/address.h"
 #include "guideway/flow.h"
-#include "guideway/rows.h"
 #include "snapshot/encapsulation.h"
 #include "snapshot/ids.h"
 #include "snapshot/next_hops.h"
+#include "snapshot/row_table.h"
 #include "snapshot/service_table.h"
 
 namespace guideway {
@@ -60,7 +60,7 @@ struct SnapshotPool {
   // IPIP and GRE over IPv4 have nothing else that differs between flows: these low bits of the source address, which
   // are 0 in outer_source, come from the flow hash. Host order.
   std::uint32_t outer_source_spread = 0;
-  std::vector<Row> rows;                  // [M]
+  RowTable rows;                          // [M]
   std::vector<SnapshotBackend> backends;  // all of one address family
 };
 

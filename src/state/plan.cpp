@@ -23,8 +23,8 @@ struct PoolView {
   std::shared_ptr<const Seating> seating;
   std::vector<const Backend*> backends;  // by member
   std::vector<MemberStatus> status;
-  RecentRows::Shared shared_rows;
-  std::span<const Row> rows;
+  RecentRows::Shared counted;
+  std::span<const Row> rows;  // of `counted`
 
   [[nodiscard]] std::uint32_t row_count() const { return static_cast<std::uint32_t>(rows.size()); }
   [[nodiscard]] const std::string& name(MemberIndex member) const { return seating->members[member].name; }
@@ -41,8 +41,8 @@ PoolView view_of(const SiteVersion& version, const std::string& name, const Heal
   view.seating = version.seatings.at(name);
   view.backends = backends_by_member(*view.seating, *view.pool);
   view.status = statuses_of(*view.seating, *view.pool, health);
-  view.shared_rows = recent.get(view.seating, view.status, view.pool->rules());
-  view.rows = *view.shared_rows;
+  view.counted = recent.get(view.seating, view.status, view.pool->rules());
+  view.rows = view.counted->rows();
   return view;
 }
 
@@ -66,6 +66,21 @@ bool same_rows(const PoolView& before, const PoolView& after) {
 // Members are the same by number, and so are the seats.
 bool same_seating(const PoolView& before, const PoolView& after) {
   return before.seating != nullptr && before.seating == after.seating;
+}
+
+// All rows that differ, and where it is not known which do, all rows; of the same seating.
+template <class Visit>
+void visit_differing(const PoolView& before, const PoolView& after, Visit visit) {
+  if (const auto differing = CountedRows::differing(before.counted, after.counted)) {
+    for (const std::uint32_t row : *differing) visit(row);
+  } else {
+    for (std::uint32_t row = 0; row < before.row_count(); ++row)
+      if (!(before.rows[row] == after.rows[row])) visit(row);
+  }
+}
+
+bool anybody_takes_new(const PoolView& view) {
+  return view.counted != nullptr && view.counted->anybody_takes_new();
 }
 
 bool has_hop(const Row& row, MemberIndex member) {
@@ -93,13 +108,15 @@ class Breaking {
     // Where nobody is cut, a row that stays as it is takes nothing from anybody.
     const bool any_cut = std::find(cut_.begin(), cut_.end(), true) != cut_.end();
     const bool may_skip = !any_cut && rows_kept_ && same_seating(before_, after_);
-    for (std::uint32_t row = 0; row < before_.row_count(); ++row)
-      if (!may_skip || !stays(row)) count_row(row);
+    if (may_skip && !rows_decide_) {
+      visit_differing(before_, after_, [&](std::uint32_t row) { count_row(row); });
+    } else {
+      for (std::uint32_t row = 0; row < before_.row_count(); ++row)
+        if (!may_skip || !stays(row)) count_row(row);
+    }
     for (std::size_t i = 0; i < breaks_.size(); ++i)
       if (breaks_[i]) out_.breaking.push_back(before_.name(static_cast<MemberIndex>(i)));
-    const auto takes_new = [](const Row& row) { return row.takes_new != 0; };
-    out_.ends_new_flows = std::any_of(before_.rows.begin(), before_.rows.end(), takes_new) &&
-                          std::none_of(after_.rows.begin(), after_.rows.end(), takes_new);
+    out_.ends_new_flows = anybody_takes_new(before_) && !anybody_takes_new(after_);
   }
 
  private:
@@ -128,11 +145,10 @@ class Breaking {
     return left.may_break();
   }
 
-  // With the seat's holder among its hops, or with a flow table that knows who is left with it.
+  // Without a flow table, with the seat's holder among its hops.
   bool stays(std::uint32_t row) const {
     const MemberIndex holder = before_.seating->holder[row];
-    return before_.rows[row] == after_.rows[row] &&
-           (!rows_decide_ || holder == no_member || has_hop(before_.rows[row], holder));
+    return before_.rows[row] == after_.rows[row] && (holder == no_member || has_hop(before_.rows[row], holder));
   }
 
   void count_row(std::uint32_t row) {
@@ -222,32 +238,22 @@ class MovesByName {
   std::vector<BackendMoves*> before_, after_;
 };
 
-// As count_moves, where no seat moves: most rows stay as they are, and a pass over 65,537 of them costs a tenth of it.
+// As count_moves, where no seat moves.
 void count_first_moves(const PoolView& before, const PoolView& after, PoolMoves& out) {
-  std::vector<std::uint32_t> seats(before.backends.size() + 1), was_first(seats.size()),
-      is_first(seats.size()), lost(seats.size()), gained(seats.size());
-  const auto at = [&](MemberIndex member) {
-    return member == no_member ? before.backends.size() : std::size_t{member};
-  };
-  for (std::uint32_t row = 0; row < before.row_count(); ++row) {
-    const std::size_t was = at(before.first(row)), is = at(after.first(row));
-    ++seats[at(before.seating->holder[row])];
-    ++was_first[was];
-    ++is_first[is];
-    if (was == is) continue;
-    ++out.first_moved;
-    ++lost[was];
-    ++gained[is];
-  }
   MovesByName moves(out.pool, before, after);
-  for (std::size_t member = 0; member < before.backends.size(); ++member) {
-    BackendMoves& one = *moves.before(static_cast<MemberIndex>(member));
-    one.seats_before = one.seats_after = seats[member];
-    one.first_before = was_first[member];
-    one.first_after = is_first[member];
-    one.first_lost = lost[member];
-    one.first_gained = gained[member];
+  for (std::size_t i = 0; i < before.backends.size(); ++i) {
+    BackendMoves& one = *moves.before(static_cast<MemberIndex>(i));
+    one.seats_before = one.seats_after = before.counted->seats()[i];
+    one.first_before = before.counted->firsts()[i];
+    one.first_after = after.counted->firsts()[i];
   }
+  visit_differing(before, after, [&](std::uint32_t row) {
+    const MemberIndex was = before.first(row), is = after.first(row);
+    if (was == is) return;
+    ++out.first_moved;
+    if (was != no_member) ++moves.before(was)->first_lost;
+    if (is != no_member) ++moves.after(is)->first_gained;
+  });
   out.backends = moves.take();
 }
 
@@ -301,7 +307,7 @@ PoolMoves pool_moves(const SiteVersion& before, const SiteVersion& after, const 
   out.pool = name;
   out.rows = is.row_count();
   out.rows_before = was.row_count();
-  out.rows_after = is.shared_rows;
+  out.rows_after = is.counted;
   count_moves(was, is, out);
   const bool in_use = std::any_of(before.site.services.begin(), before.site.services.end(),
                                   [&](const Service& s) { return s.pool == name; });

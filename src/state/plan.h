@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "guideway/result.h"
+#include "snapshot/row_table.h"
 #include "state/change.h"
 #include "state/live_flows.h"
 #include "state/recent_rows.h"
@@ -27,8 +28,8 @@ using SharedHealthView = std::shared_ptr<const HealthView>;
 [[nodiscard]] std::vector<MemberStatus> statuses_of(const Seating& seating, const Pool& pool,
                                                     const HealthView& health);
 // The rows of one pool as a site version and a health view make them; `recent` only saves time.
-[[nodiscard]] RecentRows::Shared rows_of(const SiteVersion& version, const Pool& pool,
-                                         const HealthView& health, RecentRows& recent);
+[[nodiscard]] RowTable::Shared rows_of(const SiteVersion& version, const Pool& pool,
+                                       const HealthView& health, RecentRows& recent);
 // Rows digest as things are, and site digest (every backend up), of one pool and of the whole site (over the
 // pools in name order as pairs of XXH3(name, 0) and digest). `recent` only saves time.
 [[nodiscard]] std::uint64_t rows_digest(const SiteVersion& version, const Pool& pool,

@@ -55,10 +55,11 @@ std::vector<MemberStatus> statuses_of(const Seating& seating, const Pool& pool, 
   return out;
 }
 
-RecentRows::Shared rows_of(const SiteVersion& version, const Pool& pool, const HealthView& health,
-                           RecentRows& recent) {
+RowTable::Shared rows_of(const SiteVersion& version, const Pool& pool, const HealthView& health,
+                         RecentRows& recent) {
   const auto& seating = version.seatings.at(pool.name);
-  return recent.get(seating, statuses_of(*seating, pool, health), pool.rules());
+  const RecentRows::Shared rows = recent.get(seating, statuses_of(*seating, pool, health), pool.rules());
+  return {rows, &rows->rows()};
 }
 
 std::uint64_t rows_digest(const SiteVersion& version, const Pool& pool, const HealthView& health,

@@ -18,25 +18,19 @@
 #include <optional>
 #include <vector>
 
-#include "guideway/rows.h"
+#include "state/counted_rows.h"
 
 namespace guideway {
 
 class RecentRows {
  public:
-  using Shared = std::shared_ptr<const std::vector<Row>>;
+  using Shared = CountedRows::Shared;
   using SharedSeating = std::shared_ptr<const Seating>;
   static constexpr std::size_t kept = 4, digests_kept = 4;
 
-  // The same as build_rows(*seating, status, rules).
+  // Those of build_rows(*seating, status, rules).
   [[nodiscard]] Shared get(const SharedSeating& seating, const std::vector<MemberStatus>& status,
                            const HopRules& rules);
-  // Likewise, only where they are at hand; nullptr else.
-  [[nodiscard]] Shared find(const SharedSeating& seating, const std::vector<MemberStatus>& status,
-                            const HopRules& rules);
-  // Others may be given these rows, which are build_rows(*seating, status, rules), for as long as somebody holds them.
-  void lend(const SharedSeating& seating, const std::vector<MemberStatus>& status, const HopRules& rules,
-            const Shared& rows);
   // rows_digest of these rows.
   [[nodiscard]] std::uint64_t digest(const SharedSeating& seating, const std::vector<MemberStatus>& status,
                                      const HopRules& rules);
@@ -58,16 +52,14 @@ class RecentRows {
   template <class Value>
   using BySeating = std::map<std::weak_ptr<const Seating>, std::deque<Entry<Value>>, std::owner_less<>>;
 
-  void lend_locked(const SharedSeating& seating, const std::vector<MemberStatus>& status,
-                   const HopRules& rules, const Shared& rows);
   // Of the same seating and rules, to be made into others.
   [[nodiscard]] std::optional<Entry<Shared>> near_locked(const SharedSeating& seating, const HopRules& rules);
   Shared find_locked(const SharedSeating& seating, const std::vector<MemberStatus>& status,
                      const HopRules& rules);
 
-  std::mutex mutex_;            // guards what follows
-  std::deque<RowsEntry> rows_;  // newest first
-  BySeating<std::weak_ptr<const std::vector<Row>>> lent_;
+  std::mutex mutex_;                                  // guards what follows
+  std::deque<RowsEntry> rows_;                        // newest first
+  BySeating<std::weak_ptr<const CountedRows>> held_;  // all that somebody still holds
   BySeating<std::uint64_t> digests_;
 };
 

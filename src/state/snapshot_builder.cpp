@@ -163,18 +163,6 @@ struct SnapshotBuilder::Impl {
     return out;
   }
 
-  // What was planned is at hand. Else from the pool's rows before, where only states and health changed: recent
-  // rows are few, pools can be many.
-  std::vector<Row> rows_for(const Pool& pool, const std::shared_ptr<const Seating>& seating,
-                            const std::vector<MemberStatus>& status, const BuiltPool* old) const {
-    if (const auto planned = recent->find(seating, status, pool.rules())) return *planned;
-    if (old == nullptr || old->seating != seating || !(old->pool->rules() == pool.rules()))
-      return *recent->get(seating, status, pool.rules());
-    std::vector<Row> rows = old->built->rows;
-    update_rows(rows, *seating, old->status, status, pool.rules());
-    return rows;
-  }
-
   // After check() and assign_ids() nothing here can be refused.
   std::shared_ptr<const BuiltPool> build_pool(const SiteVersion& version,
                                               const std::shared_ptr<const Pool>& shared,
@@ -190,6 +178,8 @@ struct SnapshotBuilder::Impl {
     if (same_seating && old->status == status && *old->pool == pool)
       return std::make_shared<const BuiltPool>(BuiltPool{shared, seating, std::move(status), old->built});
 
+    // What was planned is at hand; else they are made from the pool's rows before, where there are any.
+    const RecentRows::Shared rows = recent->get(seating, status, pool.rules());
     auto built = std::make_shared<SnapshotPool>(
         SnapshotPool{.name = pool.name,
                      .id = old != nullptr ? old->built->id : PoolId{pools_numbered++},
@@ -205,9 +195,8 @@ struct SnapshotBuilder::Impl {
                      .timeouts = pool.timeouts,
                      .outer_source = spreads(pool) ? sources.spread->address : *outer_source(pool),
                      .outer_source_spread = spreads(pool) ? ~std::uint32_t{0} >> sources.spread->length : 0,
-                     .rows = rows_for(pool, seating, status, old),
+                     .rows = RowTable({rows, &rows->rows()}),
                      .backends = backends_of(pool, *seating, status, old)});
-    recent->lend(seating, status, pool.rules(), RecentRows::Shared(built, &built->rows));
     return std::make_shared<const BuiltPool>(BuiltPool{shared, seating, std::move(status), std::move(built)});
   }
 

@@ -81,7 +81,7 @@ TEST(Counters, AFlowIsNewWhenItsFirstPacketLeaves) {
     }
     EXPECT_EQ(new_flows(), 0U);
     EXPECT_EQ(created(), 0U);
-    director.pool.rows.assign(251, Row{{1, 0, 2}, 1});
+    director.rows.assign(251, Row{{1, 0, 2}, 1});
     obstacle.clear(director);
     director.run(tcp_frame(4000, tcp_syn));
     director.run(udp_frame(4000));
@@ -105,7 +105,7 @@ TEST(Counters, ADroppedSynMovesNoFlow) {
   DirectorForTests director;
   director.run(tcp_frame(4000, tcp_syn));
   director.run(tcp_frame(4000, tcp_ack));
-  director.pool.rows.assign(251, Row{{1, 0, 2}, 1});
+  director.rows.assign(251, Row{{1, 0, 2}, 1});
   director.next_hops.set(director.pool.backends[1].next_hop, {});
   EXPECT_EQ(director.run(tcp_frame(4000, tcp_syn)).verdict, Verdict::drop_next_hop_unresolved);
   director.run(tcp_frame(4000, tcp_ack));

@@ -47,7 +47,6 @@ class DirectorForTests {
     pool.name = "web";
     pool.seed = 0x5eed;
     pool.outer_source = address(outer == Family::ipv4 ? "10.0.0.2" : "fd00::2");
-    pool.rows.assign(251, Row{{0, 1, 2}, 1});
     for (unsigned i = 0; i < 4; ++i) {
       SnapshotBackend backend;
       backend.address = address((outer == Family::ipv4 ? "10.0.1." : "fd00:1::") + std::to_string(11 + i));
@@ -82,7 +81,9 @@ class DirectorForTests {
   // The snapshot of the pools and `rules` as they stand.
   std::shared_ptr<const Snapshot> snapshot() const {
     auto out = std::make_shared<Snapshot>();
-    out->add_pool(std::make_shared<const SnapshotPool>(pool));
+    auto first = std::make_shared<SnapshotPool>(pool);
+    first->rows = RowTable(rows);
+    out->add_pool(std::move(first));
     for (const SnapshotPool& further : further_pools)
       out->add_pool(std::make_shared<const SnapshotPool>(further));
     for (std::size_t i = 0; i < rules.size(); ++i)
@@ -136,7 +137,8 @@ class DirectorForTests {
   NextHops next_hops;
   WorkerCounters counters;
   FlowState flows;
-  SnapshotPool pool;
+  SnapshotPool pool;  // without its rows
+  std::vector<Row> rows = std::vector<Row>(251, Row{{0, 1, 2}, 1});
   std::vector<SnapshotPool> further_pools;  // 1, 2, ... for ServiceRule::pool
   std::vector<ServiceRule> rules;
   std::uint32_t now_ms = 1000;

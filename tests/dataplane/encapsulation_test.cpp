@@ -115,7 +115,7 @@ TEST(Encapsulation, OneHopFlowsAreLearnedFromTheirMiddle) {
     DirectorForTests director;
     director.pool.encapsulation = encapsulation;
     const Outcome first = director.run(frame(ip({}, tcp())));
-    director.pool.rows.assign(251, Row{{3, 0, no_member}, 1});
+    director.rows.assign(251, Row{{3, 0, no_member}, 1});
     const Outcome second = director.run(frame(ip({}, tcp())));
     EXPECT_EQ(first.frame, second.frame);
   }

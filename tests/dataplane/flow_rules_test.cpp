@@ -30,7 +30,7 @@ class FlowRules : public ::testing::Test {
     return out;
   }
   void rows(std::array<MemberIndex, 3> hop, std::uint16_t takes_new = 1) {
-    director.pool.rows.assign(251, Row{hop, takes_new});
+    director.rows.assign(251, Row{hop, takes_new});
   }
   SnapshotBackend& backend(std::size_t i) { return director.pool.backends[i]; }
   std::uint64_t created() { return director.counters.verdicts.flows_created.get(); }
@@ -171,7 +171,7 @@ TEST_F(FlowRules, AFloodOfSynsHarmsNoEstablishedFlow) {
     flooded.run(packet(port, tcp_syn));
     flooded.run(packet(port, tcp_ack));
   }
-  flooded.pool.rows.assign(251, Row{{3, 0, no_member}, 1});
+  flooded.rows.assign(251, Row{{3, 0, no_member}, 1});
   std::mt19937 random(11);
   std::vector<Bytes> burst;
   for (std::size_t n = 0; n < 10 * 1024; ++n) {
@@ -270,14 +270,14 @@ TEST_F(FlowRules, ALearnedSynAckIsFresh) {
 TEST_F(FlowRules, ClientAffinityIgnoresTheSourcePort) {
   director.pool.affinity = Affinity::client;
   for (std::size_t row = 0; row < 251; ++row)
-    director.pool.rows[row].hop = {static_cast<MemberIndex>(row % 4), none, none};
+    director.rows[row].hop = {static_cast<MemberIndex>(row % 4), none, none};
   const Hops first = send(tcp_syn, 1);
   for (std::uint16_t port = 2; port < 100; ++port) EXPECT_EQ(send(tcp_syn, port), first);
 }
 
 TEST_F(FlowRules, TheRowIsTheHashsRemainder) {
   for (std::size_t row = 0; row < 251; ++row)
-    director.pool.rows[row].hop = {static_cast<MemberIndex>(row % 4), none, none};
+    director.rows[row].hop = {static_cast<MemberIndex>(row % 4), none, none};
   for (std::uint16_t port = 1; port < 500; ++port) {
     const FlowTuple tuple{Ip{}.source, Ip{}.destination, port, 80, 6};
     const auto expected = static_cast<int>(row_hash(tuple, director.pool.seed, Affinity::flow) % 251 % 4);
@@ -345,7 +345,7 @@ TEST_F(Strangers, KnownFlowsEndsAndAnswersAreNone) {
 
 TEST(FullTable, AFlowWithoutRoomMarksItsBackend) {
   DirectorForTests director(Family::ipv4, 64);
-  director.pool.rows.assign(251, Row{{2, none, none}, 1});
+  director.rows.assign(251, Row{{2, none, none}, 1});
   for (std::uint16_t port = 1000; port < 1400; ++port) {
     for (const std::uint8_t flags : {tcp_syn, tcp_ack})
       director.run(frame(ip({}, tcp({.source_port = port, .flags = flags}))));

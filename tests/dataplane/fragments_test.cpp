@@ -31,8 +31,8 @@ Ip udp_sender(Family family, std::uint16_t id = 0x1234) {
 
 // Every row another backend.
 void spread(DirectorForTests& director) {
-  for (std::size_t row = 0; row < director.pool.rows.size(); ++row)
-    director.pool.rows[row] = {
+  for (std::size_t row = 0; row < director.rows.size(); ++row)
+    director.rows[row] = {
         {static_cast<MemberIndex>(row % 4), static_cast<MemberIndex>((row + 1) % 4), no_member}, 1};
 }
 
@@ -89,7 +89,7 @@ TEST(Fragments, FollowTheFirstThroughAChangeOfTheRows) {
       director.pool.flow_table = flow_table;
       const auto frames = fragments(udp_sender(family), datagram(1000, 800), 400);
       EXPECT_EQ(slot_of(director.run(frames[0])), 0);
-      director.pool.rows.assign(251, Row{{3, 0, no_member}, 1});
+      director.rows.assign(251, Row{{3, 0, no_member}, 1});
       EXPECT_EQ(slot_of(director.run(frames[1])), 0);
     }
   }
@@ -106,7 +106,7 @@ TEST(Fragments, OfASplitSyn) {
     EXPECT_EQ(director.of_backends(&BackendCounters::new_flows), 1U);
     // Its later pieces are no later packets: the entry stays one that a flood may evict.
     director.now_ms += director.pool.timeouts.fresh_ms + 100;
-    director.pool.rows.assign(251, Row{{3, 0, no_member}, 1});
+    director.rows.assign(251, Row{{3, 0, no_member}, 1});
     EXPECT_EQ(slot_of(director.run(frame(ip(sender(family), tcp({.flags = tcp_ack}))))), 3);
   }
 }
@@ -147,7 +147,7 @@ TEST(Fragments, TheFateOfTheFirstIsThatOfAll) {
   const Case cases[] = {
       {"nobody takes new flows",
        [](DirectorForTests& d) {
-         d.pool.rows.assign(251, Row{{0, no_member, no_member}, 0});
+         d.rows.assign(251, Row{{0, no_member, no_member}, 0});
        },
        "no_backend_udp", "fragment"},
       {"no such port, to the kernel",
@@ -333,7 +333,7 @@ TEST(Fragments, AFloodOfThemHarmsNobodyElse) {
     director.run(frame(fragment(header, whole, 400, 800)));
   }
   EXPECT_EQ(director.count(Verdict::held), FragmentTable::held_max);
-  director.pool.rows.assign(251, Row{{3, 0, no_member}, 1});
+  director.rows.assign(251, Row{{3, 0, no_member}, 1});
   EXPECT_EQ(slot_of(director.run(frame(ip(sender(Family::ipv4), tcp())))), 0) << "tracked as before";
   // A datagram that comes meanwhile still gets through, in order or not.
   EXPECT_EQ(names_of(director.run(fragments(udp_sender(Family::ipv4, 1), whole, 400))), "forward forward");
@@ -388,7 +388,7 @@ class TwoWorkers : public ::testing::Test {
 TEST_F(TwoWorkers, TheFirstFragmentWasSeenElsewhere) {
   const auto frames = fragments(udp_sender(Family::ipv4), datagram(1000, 800), 400);
   EXPECT_EQ(there.run(frames[0]).verdict, Verdict::forward);
-  here.pool.rows.assign(251, Row{{3, 0, no_member}, 1});
+  here.rows.assign(251, Row{{3, 0, no_member}, 1});
   EXPECT_EQ(run(frames[1]), std::pair(Verdict::forward, 0));
 }
 
@@ -397,7 +397,7 @@ TEST_F(TwoWorkers, TheFirstFragmentIsSeenElsewhereLater) {
   EXPECT_EQ(run(frames[1]).first, Verdict::held);
   EXPECT_FALSE(asking.readmit(burst, here.now_ms));
   EXPECT_EQ(there.run(frames[0]).verdict, Verdict::forward);
-  here.pool.rows.assign(251, Row{{3, 0, no_member}, 1});
+  here.rows.assign(251, Row{{3, 0, no_member}, 1});
   ++here.now_ms;
   ASSERT_TRUE(asking.readmit(burst, here.now_ms));
   EXPECT_EQ(settle(), std::pair(Verdict::forward, 0));
@@ -408,7 +408,7 @@ TEST_F(TwoWorkers, TheFirstFragmentIsSeenElsewhereLater) {
 TEST_F(TwoWorkers, TheFlowIsKnownElsewhere) {
   there.run(frame(ip(sender(Family::ipv4), tcp({.flags = tcp_syn}))));
   there.run(frame(ip(sender(Family::ipv4), tcp())));
-  here.pool.rows.assign(251, Row{{3, 0, no_member}, 1});
+  here.rows.assign(251, Row{{3, 0, no_member}, 1});
   const auto frames = fragments(sender(Family::ipv4), tcp({.payload = Bytes(400)}), 200);
   EXPECT_EQ(run(frames[0]), std::pair(Verdict::forward, 0));
   EXPECT_EQ(run(frames[1]), std::pair(Verdict::forward, 0));

@@ -76,7 +76,7 @@ void expect_designs_bytes(const GueCase& c) {
   DirectorForTests director(c.outer);
   Row row{{2, 0, 3}, 1};
   for (std::size_t i = c.hops; i < 3; ++i) row.hop[i] = no_member;
-  director.pool.rows.assign(251, row);
+  director.rows.assign(251, row);
 
   Ip header = c.inner == Family::ipv4 ? Ip{} : ipv6();
   header.tos = c.tos;
@@ -210,7 +210,7 @@ TEST(GueFrame, TosIsZeroWhereThePoolSaysSo) {
 TEST(GueFrame, MatchesGlbDirectorsExample) {
   DirectorForTests director;
   director.pool.backends[1].address = address("2.3.4.5");
-  director.pool.rows.assign(251, Row{{0, 1, no_member}, 1});
+  director.rows.assign(251, Row{{0, 1, no_member}, 1});
   const Bytes inner = ip({}, tcp({.payload = {}}));
   ASSERT_EQ(inner.size(), 40U);
   const Outcome outcome = director.run(frame(inner));

@@ -58,7 +58,7 @@ int backend_of(const Outcome& outcome) {
 TEST(IcmpError, FollowsTheFlowItQuotes) {
   DirectorForTests director;
   for (std::size_t row = 0; row < 251; ++row)
-    director.pool.rows[row].hop = {static_cast<MemberIndex>(row % 4), no_member, no_member};
+    director.rows[row].hop = {static_cast<MemberIndex>(row % 4), no_member, no_member};
   for (const Family family : {Family::ipv4, Family::ipv6}) {
     const Ip client = family == Family::ipv4 ? Ip{} : ipv6();
     const std::uint8_t type = family == Family::ipv4 ? 3 : 2, code = family == Family::ipv4 ? 4 : 0;
@@ -81,7 +81,7 @@ TEST(IcmpError, FollowsTheFlowItQuotes) {
 TEST(IcmpError, FollowsATrackedFlowAndChangesNothing) {
   DirectorForTests director;
   director.run(frame(ip({}, tcp({.flags = tcp_syn}))));
-  director.pool.rows.assign(251, Row{{3, 2, 1}, 1});
+  director.rows.assign(251, Row{{3, 2, 1}, 1});
   const Bytes error = error_about(Family::ipv4, 3, 4, quoted(Family::ipv4, net::protocol_tcp, 40000, 80));
   EXPECT_EQ(backend_of(director.run(error)), 0);
   EXPECT_EQ(backend_of(director.run(error)), 0);
@@ -105,7 +105,7 @@ TEST(IcmpError, MakesNoEntry) {
 TEST(IcmpError, AsksTheOtherWorkersTables) {
   DirectorForTests director;
   director.run(frame(ip({}, tcp({.flags = tcp_syn}))));
-  director.pool.rows.assign(251, Row{{3, 2, 1}, 1});
+  director.rows.assign(251, Row{{3, 2, 1}, 1});
   WorkerCounters counters;
   FlowState own(64, 1);
   const std::array<const FlowState*, 1> peers = {&director.flows};
@@ -331,7 +331,7 @@ TEST(TooBig, TellsTheSenderTheRightMtu) {
                         Case{Family::ipv6, Family::ipv4, 1464}, Case{Family::ipv6, Family::ipv6, 1444}}) {
     const bool ipv4 = c.inner == Family::ipv4;
     DirectorForTests director(c.outer);
-    director.pool.rows.assign(251, Row{{1, no_member, no_member}, 1});
+    director.rows.assign(251, Row{{1, no_member, no_member}, 1});
     director.ports.ports[DirectorForTests::lan].mtu = 1500;
     EXPECT_EQ(director.run(frame(big(c.inner, c.room))).verdict, Verdict::forward);
 
@@ -406,7 +406,7 @@ TEST(TooBig, NeverLessThanIpv6sLeastMtu) {
                         Case{Family::ipv4, Family::ipv6, 1279 + 56, Verdict::answer},
                         Case{Family::ipv4, Family::ipv4, 576, Verdict::answer}}) {
     DirectorForTests director(c.outer);
-    director.pool.rows.assign(251, Row{{1, no_member, no_member}, 1});
+    director.rows.assign(251, Row{{1, no_member, no_member}, 1});
     director.ports.ports[DirectorForTests::lan].mtu = c.mtu;
     EXPECT_EQ(name(director.run(frame(big(c.inner, 1500))).verdict), name(c.verdict)) << c.mtu;
   }

@@ -30,12 +30,14 @@ SnapshotPool pool_of(unsigned n, NextHops& next_hops) {
   const bool ipv4 = n / 4 % 2 == 0;
   pool.outer_source = address(ipv4 ? "10.0.0.0" : "fd00::2");
   pool.outer_source_spread = ipv4 && n % 16 > 7 ? 0xff : 0;
-  constexpr Row rows[] = {{{0, 1, 2}, 1},
+  constexpr Row some[] = {{{0, 1, 2}, 1},
                           {{1, 3, no_member}, 1},
                           {{2, no_member, no_member}, 1},
                           {{no_member, no_member, no_member}, 0},
                           {{3, 2, 0}, 0}};
-  for (std::size_t row = 0; row < 251; ++row) pool.rows.push_back(rows[row % (n % 2 == 0 ? 3 : 5)]);
+  std::vector<Row> rows;
+  for (std::size_t row = 0; row < 251; ++row) rows.push_back(some[row % (n % 2 == 0 ? 3 : 5)]);
+  pool.rows = RowTable(std::move(rows));
   for (unsigned i = 0; i < backends_each; ++i) {
     SnapshotBackend backend;
     const unsigned id = n * backends_each + i;
@@ -61,6 +63,7 @@ std::unique_ptr<DirectorForTests> director() {
   out->ports.ports[2].mtu = 600;
   out->ports.ports[1].mtu = 1000;
   out->pool = pool_of(0, out->next_hops);
+  out->rows.assign(out->pool.rows.begin(), out->pool.rows.end());
   for (unsigned n = 1; n < pools; ++n) out->further_pools.push_back(pool_of(n, out->next_hops));
   out->rules.clear();
   for (unsigned n = 0; n < pools; ++n) {

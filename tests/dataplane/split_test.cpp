@@ -47,7 +47,7 @@ Bytes put_together(const std::vector<Bytes>& pieces, std::uint16_t fragment) {
 
 struct OneHop : DirectorForTests {
   explicit OneHop(std::uint16_t mtu = 1500, Family outer = Family::ipv4) : DirectorForTests(outer) {
-    pool.rows.assign(251, Row{{1, no_member, no_member}, 1});
+    rows.assign(251, Row{{1, no_member, no_member}, 1});
     ports.ports[lan].mtu = mtu;
   }
 };

@@ -64,8 +64,8 @@ Bytes in_protocol(std::uint8_t protocol, std::string_view header, const Bytes& i
   return frame(ip(with([=](Ip& h) { h.protocol = protocol; }), payload));
 }
 
-void nobody_takes_new(DirectorForTests& d) { d.pool.rows.assign(251, Row{{1, no_member, no_member}, 0}); }
-void no_hops(DirectorForTests& d) { d.pool.rows.assign(251, Row{}); }
+void nobody_takes_new(DirectorForTests& d) { d.rows.assign(251, Row{{1, no_member, no_member}, 0}); }
+void no_hops(DirectorForTests& d) { d.rows.assign(251, Row{}); }
 void drop_unmatched(DirectorForTests& d) {
   for (auto& rule : d.rules) rule.unmatched_drop = true;
 }

@@ -30,7 +30,7 @@ std::unique_ptr<DirectorForTests> director_for(std::uint8_t choice) {
   director->pool.udp_checksum = (choice & 64) != 0;
   if ((choice & 32) != 0)
     for (ServiceRule& rule : director->rules) rule.ping = static_cast<std::uint8_t>(Ping::forward);
-  director->pool.rows.assign(251, Row{{0, 1, no_member}, 1});
+  director->rows.assign(251, Row{{0, 1, no_member}, 1});
   return director;
 }
 

@@ -199,7 +199,7 @@ std::shared_ptr<const Snapshot> two_backends(NextHopIndex next_hop, MemberIndex 
   auto out = std::make_shared<Snapshot>(*one_backend(next_hop, 1));
   auto pool = std::make_shared<SnapshotPool>(*out->pools[0]);
   pool->backends.push_back({ipv4({10, 0, 1, 12}), BackendId{2}, next_hop});
-  for (Row& row : pool->rows) row.hop = {owner, no_member, no_member};
+  pool->rows = RowTable(std::vector<Row>(251, Row{{owner, no_member, no_member}, 1}));
   out->services[0].pool = pool.get();
   out->backends = {{}, {pool.get(), 0}, {pool.get(), 1}};
   out->pools[0] = std::move(pool);

@@ -29,7 +29,7 @@ inline std::shared_ptr<const Snapshot> one_backend(NextHopIndex next_hop, std::u
   Row row;
   row.hop[0] = 0;
   row.takes_new = 1;
-  pool->rows.assign(251, row);
+  pool->rows = RowTable(std::vector<Row>(251, row));
   pool->backends.push_back({ipv4(backend_address), BackendId{1}, next_hop});
   auto out = std::make_shared<Snapshot>();
   out->epoch = Epoch{epoch};

@@ -89,7 +89,7 @@ TEST(Chain, JournalDigestsUndoAndSnapshotsAgree) {
       RC_ASSERT(snapshot.has_value());
       check_ids(**snapshot);
       for (const auto& pool : (*snapshot)->pools)
-        RC_ASSERT(pool->rows ==
+        RC_ASSERT(sites::rows_of(*pool) ==
                   sites::rows_of(store->current(), *store->current().site.find_pool(pool->name), {}));
       if (pick(0, 4) == 0) {  // restart
         const SiteVersion running = store->current();

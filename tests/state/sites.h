@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "snapshot/snapshot.h"
 #include "state/plan.h"
 #include "state/site.h"
 
@@ -52,5 +53,8 @@ inline Site site(int size = 3, std::uint32_t rows = 1009) {
 // Built from nothing, without recent rows.
 [[nodiscard]] std::vector<Row> rows_of(const SiteVersion& version, const Pool& pool,
                                        const HealthView& health);
+[[nodiscard]] inline std::vector<Row> rows_of(const SnapshotPool& pool) {
+  return {pool.rows.begin(), pool.rows.end()};
+}
 
 }  // namespace guideway::sites

@@ -35,7 +35,7 @@ TEST_F(Built, HoldsWhatTheSiteSays) {
   const SnapshotPool& pool = *snapshot->pools[0];
   EXPECT_EQ(pool.seed, 0x5eedU);
   EXPECT_EQ(pool.outer_source, *both.ipv4);
-  EXPECT_EQ(pool.rows, sites::rows_of(version, version.site.pools[0], {}));
+  EXPECT_EQ(sites::rows_of(pool), sites::rows_of(version, version.site.pools[0], {}));
   ASSERT_EQ(pool.backends.size(), 3U);
   for (std::size_t slot = 0; slot < 3; ++slot) {
     const SnapshotBackend& backend = pool.backends[slot];
@@ -175,7 +175,8 @@ TEST_F(Built, UpdatedRowsAreThoseBuiltAnew) {
       version = sites::after(version, SetBackendState{"web", name, BackendState::draining});
     else
       health["web"][name] = Health::down;
-    EXPECT_EQ(build(version, health)->pools[0]->rows, sites::rows_of(version, version.site.pools[0], health))
+    EXPECT_EQ(sites::rows_of(*build(version, health)->pools[0]),
+              sites::rows_of(version, version.site.pools[0], health))
         << name;
   }
 }

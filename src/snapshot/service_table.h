@@ -31,6 +31,7 @@ struct ServiceRule {
   std::uint16_t service = 0, pool = 0;
   bool unmatched_drop = false;  // what happens on this address where no rule matches
   std::uint8_t ping = 0;        // Ping, as a number; the first rule of an address decides
+  friend bool operator==(const ServiceRule&, const ServiceRule&) = default;
 };
 
 struct ServiceMatch {

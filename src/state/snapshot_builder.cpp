@@ -88,6 +88,9 @@ struct SnapshotBuilder::Impl {
   BuiltPools pools;                                                // of the newest snapshot
   SharedHealthView health = std::make_shared<const HealthView>();  // likewise
 
+  std::vector<ServiceRule> rules;  // of the newest snapshot, or of one that was taken back,
+  ServiceTable lookup;             // and what they make
+
   std::optional<Replaced> replaced;
 
   void take_back() noexcept {
@@ -254,17 +257,21 @@ Result<std::shared_ptr<const Snapshot>> SnapshotBuilder::Impl::build(const SiteV
     places.emplace(pool.name, out->pools.size());
     out->add_pool(pools.at(pool.name)->built);
   }
-  std::vector<ServiceRule> rules = service_rules(version.site);
-  for (std::size_t i = 0; i < rules.size(); ++i) {
+  std::vector<ServiceRule> numbered = service_rules(version.site);
+  for (std::size_t i = 0; i < numbered.size(); ++i) {
     const Service& service = version.site.services[i];
     const ServiceId id = *service_ids.find(service.name);
     const std::size_t place = places.at(service.pool);
     static_assert(service_ids_max <= 1U << 16 && pools_max <= 1U << 16, "both fit");
-    rules[i].service = static_cast<std::uint16_t>(id);
-    rules[i].pool = static_cast<std::uint16_t>(place);
+    numbered[i].service = static_cast<std::uint16_t>(id);
+    numbered[i].pool = static_cast<std::uint16_t>(place);
     out->services.push_back({service.name, id, out->pools[place].get()});
   }
-  out->lookup = ServiceTable::build(rules);
+  if (numbered != rules) {
+    lookup = ServiceTable::build(numbered);
+    rules = std::move(numbered);
+  }
+  out->lookup = lookup;
   return out;
 }
 

@@ -28,6 +28,12 @@ class ReadContext : public Context {
   Result<Plan> undo(const CommitOptions&) override { return refusal(); }
   Live* live() override { return live_; }
 
+ protected:
+  [[nodiscard]] Result<Step> step(const Change& change) const { return view_.step(change); }
+  [[nodiscard]] Plan compared(Step step) {
+    return guideway::compared(std::move(step), *health_, *view_.recent_rows, live_flows(live_));
+  }
+
  private:
   static tl::unexpected<Error> refusal() {
     return fail(ErrorKind::internal, "a command that only reads wanted to change the site", {},

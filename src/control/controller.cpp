@@ -21,19 +21,20 @@ std::chrono::milliseconds now() {
 // How often a change is planned anew, or a version put in force.
 constexpr int attempts_max = 3;
 
-// Takes the newest build back, unless it is cancelled.
+// Takes back what the store has begun, or the newest build, unless it is cancelled.
+template <class Part>
 class TakeBack {
  public:
-  explicit TakeBack(SnapshotBuilder& builder) : builder_(&builder) {}
+  explicit TakeBack(Part& part) : part_(&part) {}
   ~TakeBack() {
-    if (builder_ != nullptr) builder_->take_back();
+    if (part_ != nullptr) part_->take_back();
   }
   TakeBack(const TakeBack&) = delete;
   TakeBack& operator=(const TakeBack&) = delete;
-  void cancel() { builder_ = nullptr; }
+  void cancel() { part_ = nullptr; }
 
  private:
-  SnapshotBuilder* builder_;
+  Part* part_;
 };
 
 }  // namespace
@@ -75,7 +76,16 @@ class Controller::Attempt final : public ReadContext {
         lock_(lock) {}
 
   Result<Plan> commit(const Change& change, const CommitOptions& options) override {
-    return carried_out(plan(change), options);
+    auto next = step(change);
+    if (!next) return tl::unexpected<Error>(std::move(next.error()));
+    if (next->no_op || !breaks_nobody(*next, health()))
+      return carried_out(compared(std::move(*next)), options);
+    // The rows are made while the disk works, and counted when they are in force.
+    take_lock(*next, options);
+    auto done = controller_.carry_out(*next, options, Order::journal_first);
+    lock_.unlock();
+    if (!done) return tl::unexpected<Error>(std::move(done.error()));
+    return compared(std::move(*next));
   }
   Result<Plan> undo(const CommitOptions& options) override { return carried_out(plan_undo(), options); }
   // Another change came between the plan and its commit, and nothing has been done.
@@ -84,12 +94,15 @@ class Controller::Attempt final : public ReadContext {
  private:
   Result<Plan> carried_out(Result<Plan> plan, const CommitOptions& options) {
     if (!plan) return plan;
-    if (!lock_.owns_lock()) lock_.lock();
-    // Whoever expects an epoch is told that it has passed.
-    overtaken_ = controller_.version().epoch != plan->before.epoch && !options.expect_epoch;
+    take_lock(*plan, options);
     auto done = controller_.carry_out(std::move(*plan), options);
     lock_.unlock();
     return done;
+  }
+  void take_lock(const Step& step, const CommitOptions& options) {
+    if (!lock_.owns_lock()) lock_.lock();
+    // Whoever expects an epoch is told that it has passed.
+    overtaken_ = controller_.version().epoch != step.before.epoch && !options.expect_epoch;
   }
 
   Controller& controller_;
@@ -164,21 +177,36 @@ SharedHealthView Controller::live_health() const {
 
 Result<Plan> Controller::carry_out(Plan plan, const CommitOptions& options) {
   // Nothing to build: the store answers, or refuses.
-  if (plan.no_op || plan.before.epoch != version().epoch || (plan.needs_force() && !options.force))
-    return store_.commit(std::move(plan), options);
-  if (auto good = check(plan.after.site, version().site); !good)
-    return tl::unexpected<Error>(std::move(good.error()));
+  if (plan.no_op || (plan.needs_force() && !options.force)) return store_.commit(std::move(plan), options);
+  if (auto done = carry_out(plan, options, Order::snapshot_first); !done)
+    return tl::unexpected<Error>(std::move(done.error()));
+  return plan;
+}
+
+Result<void> Controller::carry_out(const Step& step, const CommitOptions& options, Order order) {
+  if (auto fresh = store_.check_fresh(step, options); !fresh) return fresh;
+  if (auto good = check(step.after.site, version().site); !good) return good;
+  report_.journal = {};
+  TakeBack unless_stored(store_);
+  if (order == Order::journal_first)
+    if (auto begun = begin_to_store(step.after); !begun) return begun;
   SharedHealthView view = live_health();
-  auto snapshot = build(plan.after, view);
+  auto snapshot = build(step.after, view);
   if (!snapshot) return tl::unexpected<Error>(std::move(snapshot.error()));
   // Ids go on naming what they name in the published snapshot, in counters and in flow-table entries.
   TakeBack unless_done(builder_);
-  auto done = make_durable(std::move(plan), options);
-  if (!done) return done;
+  if (order == Order::snapshot_first)
+    if (auto begun = begin_to_store(step.after); !begun) return begun;
+  if (auto done = journalled([this] { return store_.finish(); }); !done) return done;
+  unless_stored.cancel();
   unless_done.cancel();
   put_in_force(std::move(*snapshot), std::move(view));
   tidy_journal();
-  return done;
+  return {};
+}
+
+Result<void> Controller::begin_to_store(const SiteVersion& version) {
+  return journalled([&] { return store_.begin(version); });
 }
 
 // What is on disk cannot be taken back. It needs little memory, so that a second try may find it.
@@ -201,12 +229,12 @@ void Controller::put_in_force(std::shared_ptr<const Snapshot> snapshot, SharedHe
   }
 }
 
-Result<Plan> Controller::make_durable(Plan plan, const CommitOptions& options) {
+template <class Work>
+Result<void> Controller::journalled(Work work) {
   const auto begin = Clock::now();
-  auto done = store_.commit(std::move(plan), options);
-  if (!done && done.error().kind != ErrorKind::stale)
-    log_.journal_failed(done.error());  // nothing else is left to refuse it
-  if (done) report_.journal = Clock::now() - begin;
+  auto done = work();
+  if (!done) log_.journal_failed(done.error());
+  report_.journal += Clock::now() - begin;
   return done;
 }
 

@@ -1,13 +1,14 @@
 // Controller: the one place where a director's site changes and snapshots are made.
 // What: a change is planned, checked, built, journalled, told to the listeners and published, in this order, and answered
-//       when the workers have it. Health verdicts make new rows of the same epoch. Commands work on one moment of the
-//       site, without the lock; only what comes after a plan takes it, and a plan that was overtaken by another change
-//       is made again.
-// Why:  a change that fails anywhere leaves everything as it was, so what can fail without trace (the build) comes
-//       before what cannot be taken back (the journal). Planning makes the rows, which takes seconds in a site of a
-//       hundred pools: neither a drain nor a health verdict waits for it.
-// Cost: one lock; the rows of a plan are at hand when it is taken, so it is held for the copies, the disk and the
-//       listeners.
+//       when the workers have it. One that breaks nobody whatever its rows are (a drain, nearly always) is on its way to
+//       the disk before they are made, and its plan is told when it is in force. Health verdicts make new rows of the same
+//       epoch. Commands work on one moment of the site, without the lock; only what comes after a plan takes it, and a
+//       plan that was overtaken by another change is made again.
+// Why:  a change that fails anywhere leaves everything as it was, so what can be refused comes before what cannot be taken
+//       back. Planning makes the rows, which takes seconds in a site of a hundred pools: neither a drain nor a health
+//       verdict waits for it. A flush of the disk is as long as all the rest of a drain: the two go side by side.
+// Cost: one lock; the rows of a plan are at hand when it is taken, so it is held for the copies, the disk, the listeners,
+//       and of a drain for one pool's rows.
 // Not:  HTTP (api.h), health checks and neighbours themselves; the daemon wires them in.
 // Thread: any, unless said.
 #pragma once
@@ -77,7 +78,14 @@ class Controller final {
   [[nodiscard]] SharedHealthView live_health() const;
   // With the lock held, like all that follows.
   Result<Plan> carry_out(Plan plan, const CommitOptions& options);
-  Result<Plan> make_durable(Plan plan, const CommitOptions& options);
+  // What can be refused comes before what is on its way to the disk, where a crash may find it. A step that breaks nobody has
+  // the backends that there are, so that nothing but a lack of memory is in the way of its snapshot: it is built while the
+  // disk works.
+  enum class Order : std::uint8_t { snapshot_first, journal_first };
+  Result<void> carry_out(const Step& step, const CommitOptions& options, Order order);
+  Result<void> begin_to_store(const SiteVersion& version);
+  template <class Work>
+  Result<void> journalled(Work work);  // counts the time that it takes, and logs its errors
   void put_in_force(std::shared_ptr<const Snapshot> snapshot, SharedHealthView view);
   void tell(const std::shared_ptr<const Snapshot>& snapshot);
   void tidy_journal();

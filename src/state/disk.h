@@ -20,10 +20,17 @@ class Disk {
   [[nodiscard]] virtual Result<std::string> read(const std::string& name) = 0;
   // Creates or replaces the file; its bytes are durable when this returns, its name is not.
   [[nodiscard]] virtual Result<void> write(const std::string& name, std::string_view bytes) = 0;
-  // Bytes within a file that is there and has them; durable when this returns. On an error any of them may have changed,
-  // durably or not.
-  [[nodiscard]] virtual Result<void> overwrite(const std::string& name, std::size_t offset,
-                                               std::string_view bytes) = 0;
+  // Bytes within a file that is there and has them. They are on their way when this returns, and durable when
+  // finish_overwrite() does; one at a time. Until then, and on an error of either, any of them may have changed, durably or
+  // not.
+  [[nodiscard]] virtual Result<void> begin_overwrite(const std::string& name, std::size_t offset,
+                                                     std::string_view bytes) = 0;
+  [[nodiscard]] virtual Result<void> finish_overwrite() = 0;
+  // Both.
+  [[nodiscard]] Result<void> overwrite(const std::string& name, std::size_t offset, std::string_view bytes) {
+    if (auto begun = begin_overwrite(name, offset, bytes); !begun) return begun;
+    return finish_overwrite();
+  }
   [[nodiscard]] virtual bool holds(const std::string& name) = 0;
   // Atomic; durable after sync_names().
   [[nodiscard]] virtual Result<void> rename(const std::string& from, const std::string& to) = 0;

@@ -82,9 +82,12 @@ struct Place {
   std::size_t changes = 0;
 };
 
+// Where a record is, and what takes its place where the change is refused: made before, as memory may be what it is
+// refused for.
 struct Extent {
   std::string file;
-  std::size_t offset = 0, size = 0;
+  std::size_t offset = 0;
+  std::string zeroes;
 };
 
 }  // namespace
@@ -96,7 +99,7 @@ struct Journal::Impl {
   std::set<Epoch> marks;  // of the highest epoch: one, but for a crash at the wrong moment
   Epoch highest{};
   std::vector<std::string> notes;
-  // Of a change that was refused: bytes that may be those of its record still.
+  // Of a change that is begun, or was refused: bytes that may be those of its record.
   std::optional<Extent> unwiped;
 
   // The newest version, which the next change is told against.
@@ -113,6 +116,14 @@ struct Journal::Impl {
     }
   };
   std::optional<Newest> newest;
+
+  // A version that is begun to be stored.
+  struct Begun {
+    Newest version;
+    bool as_change = false;  // its record is on its way to the disk; else it is stored as a whole
+    bool dealt = false;
+  };
+  std::optional<Begun> begun;
 
   // --- What is there ---
 
@@ -316,7 +327,7 @@ struct Journal::Impl {
 
   // --- Writing ---
 
-  Result<void> store(const SiteVersion& version) {
+  Result<void> begin(const SiteVersion& version) {
     if (version.epoch <= highest)
       return fail(ErrorKind::internal,
                   fmt::format("epoch {} is not above {}, the highest of the journal", to_index(version.epoch),
@@ -325,18 +336,47 @@ struct Journal::Impl {
     if (auto wiped = wipe(); !wiped) return wiped;
     auto fresh = put_seatings(version);
     if (!fresh) return tl::unexpected(std::move(fresh.error()));
+    bool as_change = false;
     if (auto delta = change_of(version)) {
       SeatingHashes hashes;
       for (const auto& [pool, seated] : *fresh) hashes.emplace(pool, seated.second);
       const std::string record = framed_record(record_text({version.epoch, std::move(hashes), *delta}));
-      if (generations.rbegin()->second.end + record.size() <= change_file_bytes)
-        return append(version, record, std::move(*fresh), delta->pools_gone);
+      if (generations.rbegin()->second.end + record.size() <= change_file_bytes) {
+        if (auto put = begin_record(version.epoch, record, *fresh); !put) return put;
+        as_change = true;
+      }
     }
+    const bool dealt = !fresh->empty();
     Newest next{version.epoch, version.site, std::move(*fresh)};
     if (newest)
       for (const auto& [pool, seating] : version.seatings)
         if (!next.seatings.contains(pool)) next.seatings.emplace(pool, newest->seatings.at(pool));
-    return begin_generation(std::move(next));
+    begun = Begun{std::move(next), as_change, dealt};
+    return {};
+  }
+
+  Result<void> finish() {
+    Begun done = std::move(*begun);
+    begun.reset();
+    if (!done.as_change) return begin_generation(std::move(done.version));
+    if (auto durable = disk->finish_overwrite(); !durable) return durable;
+    // All memory that this takes is there: nothing can fail once it is on disk.
+    auto& generation = generations.rbegin()->second;
+    generation.changes.push_back(done.version.epoch);
+    generation.end += unwiped->zeroes.size();
+    generation.deals += done.dealt ? 1U : 0U;
+    unwiped.reset();
+    newest = std::move(done.version);
+    return {};
+  }
+
+  // What was begun, or could not be finished, must not be there after a restart.
+  void take_back() noexcept {
+    begun.reset();
+    try {
+      (void)wipe();
+    } catch (const std::exception&) {  // again with the next version
+    }
   }
 
   // Of the pools that have others than in the newest version, each of them on disk.
@@ -369,44 +409,20 @@ struct Journal::Impl {
     return delta_of(newest->site, version.site);
   }
 
-  Result<void> append(const SiteVersion& version, const std::string& record, Newest::Seated fresh,
-                      const std::vector<std::string>& pools_gone) {
+  Result<void> begin_record(Epoch version, const std::string& record, const Newest::Seated& fresh) {
     auto& [epoch, generation] = *generations.rbegin();
-    // What is remembered of it is allocated before it is on disk, so that nothing can fail after that.
     generation.changes.reserve(generation.changes.size() + 1);
     for (const auto& [pool, seated] : fresh) generation.seatings.insert(seated.second);
-    Site site = version.site;
-    unwiped = Extent{changes_name(epoch), generation.end, record.size()};
-    highest = version.epoch;
-    struct UnlessDone {
-      Impl& journal;
-      ~UnlessDone() {
-        try {
-          (void)journal.wipe();
-        } catch (const std::exception&) {  // again with the next version
-        }
-      }
-    } unless_done{*this};
-    if (auto done = disk->overwrite(unwiped->file, unwiped->offset, record); !done) return done;
-    unwiped.reset();
-    generation.changes.push_back(version.epoch);
-    generation.end += record.size();
-    generation.deals += fresh.empty() ? 0U : 1U;
-    newest->epoch = version.epoch;
-    newest->site = std::move(site);
-    for (const std::string& pool : pools_gone) newest->seatings.erase(pool);
-    for (const auto& [pool, seated] : fresh) newest->seatings.erase(pool);
-    newest->seatings.merge(fresh);
-    return {};
+    unwiped = Extent{changes_name(epoch), generation.end, std::string(record.size(), '\0')};
+    highest = version;
+    return disk->begin_overwrite(unwiped->file, unwiped->offset, record);
   }
 
   // A change that was refused must not be there after a restart either.
   Result<void> wipe() {
     if (!unwiped) return {};
-    if (disk->holds(unwiped->file)) {
-      auto wiped = disk->overwrite(unwiped->file, unwiped->offset, std::string(unwiped->size, '\0'));
-      if (!wiped) return wiped;
-    }
+    if (disk->holds(unwiped->file))
+      if (auto wiped = disk->overwrite(unwiped->file, unwiped->offset, unwiped->zeroes); !wiped) return wiped;
     unwiped.reset();
     return {};
   }
@@ -507,6 +523,21 @@ struct Journal::Impl {
   }
 };
 
+// Takes back what was begun, on a refusal as on an exception.
+class Journal::Pending {
+ public:
+  explicit Pending(Impl& journal) : journal_(&journal) {}
+  ~Pending() {
+    if (journal_ != nullptr) journal_->take_back();
+  }
+  Pending(const Pending&) = delete;
+  Pending& operator=(const Pending&) = delete;
+  void keep() { journal_ = nullptr; }
+
+ private:
+  Impl* journal_;
+};
+
 Journal::Journal(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Journal::Journal(Journal&&) noexcept = default;
 Journal& Journal::operator=(Journal&&) noexcept = default;
@@ -529,7 +560,23 @@ Result<std::optional<SiteVersion>> Journal::load() const { return impl_->load();
 Result<std::optional<SiteVersion>> Journal::load_previous() const { return impl_->load_previous(); }
 Epoch Journal::highest() const { return impl_->highest; }
 const std::vector<std::string>& Journal::notes() const { return impl_->notes; }
-Result<void> Journal::store(const SiteVersion& version) { return impl_->store(version); }
+Result<void> Journal::begin(const SiteVersion& version) {
+  Pending unless_begun(*impl_);
+  auto begun = impl_->begin(version);
+  if (begun) unless_begun.keep();
+  return begun;
+}
+Result<void> Journal::finish() {
+  Pending unless_done(*impl_);
+  auto done = impl_->finish();
+  if (done) unless_done.keep();
+  return done;
+}
+void Journal::take_back() noexcept { impl_->take_back(); }
+Result<void> Journal::store(const SiteVersion& version) {
+  if (auto begun = begin(version); !begun) return begun;
+  return finish();
+}
 Result<void> Journal::tidy() { return impl_->tidy(); }
 
 }  // namespace guideway

@@ -46,12 +46,19 @@ class Journal {
   [[nodiscard]] const std::vector<std::string>& notes() const;
   // Its epoch is above highest(). Durable when it returns; on an error the stored version is the old one.
   [[nodiscard]] Result<void> store(const SiteVersion& version);
+  // The same in two steps, for whoever has something to do while the disk works: what was begun is finished, or taken back,
+  // before anything else is asked for. A crash between the two may leave the old version or the new one. After an error
+  // nothing is begun.
+  [[nodiscard]] Result<void> begin(const SiteVersion& version);
+  [[nodiscard]] Result<void> finish();
+  void take_back() noexcept;
   // What can wait until a version is in force: writes it as a whole where the changes fill up, and again what somebody took
   // away. Whoever never calls it has store() do the former.
   [[nodiscard]] Result<void> tidy();
 
  private:
   struct Impl;
+  class Pending;
   explicit Journal(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

@@ -148,7 +148,8 @@ class Breaking {
   // Without a flow table, with the seat's holder among its hops.
   bool stays(std::uint32_t row) const {
     const MemberIndex holder = before_.seating->holder[row];
-    return before_.rows[row] == after_.rows[row] && (holder == no_member || has_hop(before_.rows[row], holder));
+    return before_.rows[row] == after_.rows[row] &&
+           (holder == no_member || has_hop(before_.rows[row], holder));
   }
 
   void count_row(std::uint32_t row) {
@@ -358,10 +359,10 @@ bool Plan::needs_force() const {
   });
 }
 
-Plan compared(const SiteVersion& before, SiteVersion after, const HealthView& health, RecentRows& recent,
-              const LiveFlows& flows) {
-  Plan out;
-  out.before = before;
+Plan compared(Step step, const HealthView& health, RecentRows& recent, const LiveFlows& flows) {
+  Plan out{std::move(step)};
+  if (out.no_op) return out;
+  const SiteVersion &before = out.before, &after = out.after;
   for (const std::string& name : pools_changed(before, after))
     out.pools.push_back(pool_moves(before, after, name, health, recent, flows));
   out.services_cut = services_cut(before.site, after.site);
@@ -373,29 +374,68 @@ Plan compared(const SiteVersion& before, SiteVersion after, const HealthView& he
         out.warnings.push_back(std::move(*sentence));
   }
   for (std::string& warning : warnings_of(after.site)) out.warnings.push_back(std::move(warning));
-  out.after = std::move(after);
   return out;
 }
 
-Result<Plan> plan(const SiteVersion& before, const HealthView& health, const Change& change,
-                  RecentRows& recent, const LiveFlows& flows) {
+Result<Step> step(const SiteVersion& before, const Change& change) {
   auto site = applied(before.site, change);
   if (!site) return tl::unexpected(std::move(site.error()));
   auto seatings = dealt_seatings(before, *site);
   if (const auto* replace = std::get_if<ReplaceSite>(&change); seatings && replace != nullptr)
     seatings = with_imported(std::move(*seatings), replace->seatings, *site);
   if (!seatings) return tl::unexpected(std::move(seatings.error()));
-  if (*site == before.site && *seatings == before.seatings) {
-    Plan out;
-    out.before = out.after = before;
-    out.no_op = true;
-    return out;
+  Step out{before, before};
+  out.no_op = *site == before.site && *seatings == before.seatings;
+  if (out.no_op) return out;
+  out.after.epoch = Epoch{to_index(before.epoch) + 1};
+  out.after.seatings = std::move(*seatings);
+  out.after.site = std::move(*site);
+  return out;
+}
+
+namespace {
+
+// The same but for its backends' states, of which none becomes disabled.
+bool only_drains(const Pool& before, const Pool& after) {
+  if (before.backends.size() != after.backends.size()) return false;
+  Pool same = before;
+  for (std::size_t i = 0; i < same.backends.size(); ++i) {
+    const BackendState was = before.backends[i].state, is = after.backends[i].state;
+    if (is == BackendState::disabled && was != BackendState::disabled) return false;
+    same.backends[i].state = is;
   }
-  SiteVersion after;
-  after.epoch = Epoch{to_index(before.epoch) + 1};
-  after.seatings = std::move(*seatings);
-  after.site = std::move(*site);
-  return compared(before, std::move(after), health, recent, flows);
+  return same == after;
+}
+
+// With one who takes new flows, every row has somebody who does: whoever ranks best among them (contract 1, item 5).
+bool somebody_takes_new(const Seating& seating, const Pool& pool, const HealthView& health) {
+  const std::vector<MemberStatus> status = statuses_of(seating, pool, health);
+  const std::vector<bool> takes_new = takes_new_flows(seating.members, status, pool.rules());
+  return std::find(takes_new.begin(), takes_new.end(), true) != takes_new.end();
+}
+
+}  // namespace
+
+bool breaks_nobody(const Step& step, const HealthView& health) {
+  const SiteVersion &before = step.before, &after = step.after;
+  if (before.site.hash_seed != after.site.hash_seed || !before.site.services.shares(after.site.services) ||
+      before.seatings != after.seatings || before.site.pools.size() != after.site.pools.size())
+    return false;
+  const auto is_harmless = [&](std::size_t i) {
+    const auto &was = before.site.pools.share(i), &is = after.site.pools.share(i);
+    return was == is || (was->flow_table && only_drains(*was, *is) &&
+                         somebody_takes_new(*after.seatings.at(is->name), *is, health));
+  };
+  for (std::size_t i = 0; i < after.site.pools.size(); ++i)
+    if (!is_harmless(i)) return false;
+  return true;
+}
+
+Result<Plan> plan(const SiteVersion& before, const HealthView& health, const Change& change,
+                  RecentRows& recent, const LiveFlows& flows) {
+  auto next = step(before, change);
+  if (!next) return tl::unexpected(std::move(next.error()));
+  return compared(std::move(*next), health, recent, flows);
 }
 
 Result<Plan> plan(const SiteVersion& before, const HealthView& health, const Change& change,

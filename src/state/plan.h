@@ -28,8 +28,8 @@ using SharedHealthView = std::shared_ptr<const HealthView>;
 [[nodiscard]] std::vector<MemberStatus> statuses_of(const Seating& seating, const Pool& pool,
                                                     const HealthView& health);
 // The rows of one pool as a site version and a health view make them; `recent` only saves time.
-[[nodiscard]] RowTable::Shared rows_of(const SiteVersion& version, const Pool& pool,
-                                       const HealthView& health, RecentRows& recent);
+[[nodiscard]] RowTable::Shared rows_of(const SiteVersion& version, const Pool& pool, const HealthView& health,
+                                       RecentRows& recent);
 // Rows digest as things are, and site digest (every backend up), of one pool and of the whole site (over the
 // pools in name order as pairs of XXH3(name, 0) and digest). `recent` only saves time.
 [[nodiscard]] std::uint64_t rows_digest(const SiteVersion& version, const Pool& pool,
@@ -75,14 +75,18 @@ struct PoolMoves {
   RecentRows::Shared rows_after;  // held until the snapshot is built, which finds them in the recent rows
 };
 
-struct Plan {
+// From one version to the next, before anybody has asked the rows what it moves.
+struct Step {
   SiteVersion before;
   SiteVersion after;  // the epoch it would get; equal to before when nothing changes
   bool no_op = false;
+  bool undo = false;  // back to the version before: any change between, a drain too, makes it another undo
+};
+
+struct Plan : Step {
   std::vector<PoolMoves> pools;          // pools that change
   std::vector<ServiceCut> services_cut;  // addresses and ports that go to another pool, or to nobody
   std::vector<std::string> warnings;
-  bool undo = false;  // back to the version before: any change between, a drain too, makes it another undo
   [[nodiscard]] bool needs_force() const;
 };
 
@@ -92,8 +96,15 @@ struct Plan {
                                 RecentRows& recent, const LiveFlows& flows = {});
 [[nodiscard]] Result<Plan> plan(const SiteVersion& before, const HealthView& health, const Change& change,
                                 const LiveFlows& flows = {});
-// What going from one version to another moves; `after` has its seatings already.
-[[nodiscard]] Plan compared(const SiteVersion& before, SiteVersion after, const HealthView& health,
-                            RecentRows& recent, const LiveFlows& flows);
+
+// The two halves of it. Refuses what `applied` refuses.
+[[nodiscard]] Result<Step> step(const SiteVersion& before, const Change& change);
+// What the step moves; `after` has its seatings already.
+[[nodiscard]] Plan compared(Step step, const HealthView& health, RecentRows& recent, const LiveFlows& flows);
+
+// Whether a step takes nothing from anybody, whatever the rows say, so that it needs no force and its plan may be made when
+// it is in force: it changes states only, disables nobody, a flow table knows who is with whom, and somebody takes new flows
+// after it. False: the rows are to be asked.
+[[nodiscard]] bool breaks_nobody(const Step& step, const HealthView& health);
 
 }  // namespace guideway

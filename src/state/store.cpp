@@ -75,43 +75,67 @@ Result<Store> Store::open(std::optional<Journal> journal, std::optional<Site> se
   return out;
 }
 
-Result<Plan> StoreView::plan(const Change& change, const HealthView& health, const LiveFlows& flows) const {
-  auto out = guideway::plan(*current, health, change, *recent_rows, flows);
+Result<Step> StoreView::step(const Change& change) const {
+  auto out = guideway::step(*current, change);
   if (out && !out->no_op) out->after.epoch = next_epoch;
   return out;
+}
+
+Result<Plan> StoreView::plan(const Change& change, const HealthView& health, const LiveFlows& flows) const {
+  auto next = step(change);
+  if (!next) return tl::unexpected(std::move(next.error()));
+  return compared(std::move(*next), health, *recent_rows, flows);
 }
 
 Result<Plan> StoreView::plan_undo(const HealthView& health, const LiveFlows& flows) const {
   if (!previous)
     return fail(ErrorKind::refused, "there is no version before this one", {},
                 "apply a file, or change the site by commands");
-  SiteVersion after = *previous;
-  after.epoch = next_epoch;
-  after.seatings = restored_seatings(*current, *previous);
-  Plan out = compared(*current, std::move(after), health, *recent_rows, flows);
-  out.undo = true;
-  return out;
+  Step back{*current, *previous};
+  back.after.epoch = next_epoch;
+  back.after.seatings = restored_seatings(*current, *previous);
+  back.undo = true;
+  return compared(std::move(back), health, *recent_rows, flows);
 }
 
-Result<Plan> Store::commit(Plan plan, const CommitOptions& options) {
-  for (const auto& expected : {options.expect_epoch, std::optional<Epoch>(plan.before.epoch)})
-    if (auto fresh = check_epoch(current(), {.expect_epoch = expected}); !fresh)
-      return tl::unexpected(std::move(fresh.error()));
-  if (plan.no_op) return plan;
-  if (plan.needs_force() && !options.force) return tl::unexpected(force_wanted(plan));
-  // Whatever can fail comes before the journal, which cannot be taken back.
-  auto next = std::make_shared<const SiteVersion>(plan.after);
-  if (journal_) {
-    // An epoch that was begun to be stored is used up.
-    struct UsesUp {
-      Store& store;
-      ~UsesUp() { store.find_next_epoch(); }
-    } uses_up{*this};
-    if (auto stored = journal_->store(*next); !stored) return tl::unexpected(std::move(stored.error()));
-  }
+Result<void> Store::check_fresh(const Step& step, const CommitOptions& options) const {
+  if (auto fresh = check_epoch(current(), options); !fresh) return fresh;
+  return check_epoch(current(), {.expect_epoch = step.before.epoch});
+}
+
+// Whatever can fail comes before the journal's end, which cannot be taken back.
+Result<void> Store::begin(const SiteVersion& version) {
+  // An epoch that was begun to be stored is used up.
+  struct UsesUp {
+    Store& store;
+    ~UsesUp() { store.find_next_epoch(); }
+  } uses_up{*this};
+  next_ = std::make_shared<const SiteVersion>(version);
+  return journal_ ? journal_->begin(*next_) : Result<void>{};
+}
+
+Result<void> Store::finish() {
+  auto next = std::move(next_);
+  if (journal_)
+    if (auto stored = journal_->finish(); !stored) return stored;
   view_.previous = std::move(view_.current);
   view_.current = std::move(next);
   find_next_epoch();
+  return {};
+}
+
+void Store::take_back() noexcept {
+  next_.reset();
+  if (journal_) journal_->take_back();
+}
+
+Result<Plan> Store::commit(Plan plan, const CommitOptions& options) {
+  if (auto fresh = check_fresh(plan, options); !fresh) return tl::unexpected(std::move(fresh.error()));
+  if (plan.no_op) return plan;
+  if (plan.needs_force() && !options.force) return tl::unexpected(force_wanted(plan));
+  auto stored = begin(plan.after);
+  if (stored) stored = finish();
+  if (!stored) return tl::unexpected(std::move(stored.error()));
   return plan;
 }
 

@@ -25,6 +25,7 @@ struct StoreView {
   std::shared_ptr<RecentRows> recent_rows;
   Epoch next_epoch{};  // above every one that was ever given
 
+  [[nodiscard]] Result<Step> step(const Change& change) const;
   [[nodiscard]] Result<Plan> plan(const Change& change, const HealthView& health,
                                   const LiveFlows& flows = {}) const;
   // The version before, as a change (its seatings come back with it, as a new epoch).
@@ -58,6 +59,14 @@ class Store {
   [[nodiscard]] Result<Plan> undo(const HealthView& health, const CommitOptions& options,
                                   const LiveFlows& flows = {});
 
+  // For whoever has something to do while the disk works: what commit does when all is checked, in two steps. What was begun
+  // is finished, or taken back, before anything else; after an error nothing is begun.
+  [[nodiscard]] Result<void> begin(const SiteVersion& version);
+  [[nodiscard]] Result<void> finish();
+  void take_back() noexcept;
+  // Refuses (stale) a step that is not from the present version, or that the options want from another one.
+  [[nodiscard]] Result<void> check_fresh(const Step& step, const CommitOptions& options) const;
+
   // When a version is in force: what the journal does without anybody waiting for it.
   [[nodiscard]] Result<void> tidy();
 
@@ -70,6 +79,7 @@ class Store {
   std::optional<Journal> journal_;
   bool began_empty_ = false;
   StoreView view_;
+  std::shared_ptr<const SiteVersion> next_;  // begun
 };
 
 }  // namespace guideway

@@ -76,9 +76,13 @@ class SteadyDisk final : public Disk {
     const Plenty plenty;
     return disk_.write(name, bytes);
   }
-  Result<void> overwrite(const std::string& name, std::size_t offset, std::string_view bytes) override {
+  Result<void> begin_overwrite(const std::string& name, std::size_t offset, std::string_view bytes) override {
     const Plenty plenty;
-    return disk_.overwrite(name, offset, bytes);
+    return disk_.begin_overwrite(name, offset, bytes);
+  }
+  Result<void> finish_overwrite() override {
+    const Plenty plenty;
+    return disk_.finish_overwrite();
   }
   bool holds(const std::string& name) override { return disk_.holds(name); }
   Result<void> rename(const std::string& from, const std::string& to) override {
@@ -115,19 +119,19 @@ struct DirectorWithJournal {
   }
 };
 
-TEST(ExhaustedMemory, AChangeIsWholeOrNotAtAll) {
-  const std::string change = "backend add web web-4 10.0.1.14";
-  int refused = 0, gave_up = 0;
+// Runs the change with less memory than it needs, and with ever more, until it has enough; answers how often it was refused.
+int refusals_of(const std::string& change) {
+  int refused = 0;
   for (long allocations = 0;; allocations += allocations < 400 ? 1 : 3) {
     DirectorWithJournal made;
     ControlledDirector& director = made.director;
     bool gives_up = false;
     director.controller.set_give_up([&gives_up] { gives_up = true; });
     director.controller.add_follower([](const Site&) { allocations_left = -1; });
-    ASSERT_TRUE(director.controller.start());
+    EXPECT_TRUE(director.controller.start());
     const auto before = ids_of(*director.publisher.newest());
     auto arguments = parse_command(*split_words(change));
-    ASSERT_TRUE(arguments);
+    EXPECT_TRUE(arguments);
     bool answered = false, done = false;
     try {
       const Exhausted exhausted(allocations);
@@ -143,7 +147,6 @@ TEST(ExhaustedMemory, AChangeIsWholeOrNotAtAll) {
     const bool reached = allocations_refused > 0;
     const Epoch epoch = director.publisher.newest()->epoch;
     if (gives_up) {
-      ++gave_up;
       EXPECT_EQ(made.journalled(), Epoch{2}) << "it is given up only where a restart carries it out";
       continue;
     }
@@ -156,25 +159,33 @@ TEST(ExhaustedMemory, AChangeIsWholeOrNotAtAll) {
       ++refused;
       EXPECT_EQ(ids_of(*director.publisher.newest()), before);
     }
-    ASSERT_TRUE(director("health set web web-3 down")) << allocations;
+    EXPECT_TRUE(director("health set web web-3 down")) << allocations;
     auto after = ids_of(*director.publisher.newest());
     for (const auto& [backend, id] : before) EXPECT_EQ(after.at(backend), id) << backend;
     // And with memory it goes on as if nothing had been.
     if (epoch == Epoch{1}) {
       const auto again = director(change);
-      ASSERT_TRUE(again) << allocations << ": " << again.error().text();
+      EXPECT_TRUE(again) << allocations;
       EXPECT_EQ(made.journalled(), director.publisher.newest()->epoch);
-      EXPECT_EQ(to_index(ids_of(*director.publisher.newest()).at("web10.0.1.14")), 3U) << "an id was lost";
+      after = ids_of(*director.publisher.newest());
+      if (after.size() > before.size()) {
+        EXPECT_EQ(to_index(after.at("web10.0.1.14")), 3U) << "an id was lost";
+      }
     }
     if (!reached) {
       EXPECT_TRUE(answered && done);
       break;
     }
   }
-  EXPECT_GT(refused, 300);
-  RecordProperty("refused", refused);
-  RecordProperty("gave_up", gave_up);
+  return refused;
 }
+
+TEST(ExhaustedMemory, AChangeIsWholeOrNotAtAll) {
+  EXPECT_GT(refusals_of("backend add web web-4 10.0.1.14"), 300);
+}
+
+// Its record is on its way to the disk before its snapshot is built.
+TEST(ExhaustedMemory, ADrainIsWholeOrNotAtAll) { EXPECT_GT(refusals_of("backend drain web web-2"), 100); }
 
 TEST(ThreadFaults, AThreadGoesOnAfterWhatItsTurnThrew) {
   ThreadFaults faults("test");

@@ -55,7 +55,7 @@ def test_it_does_not_wait_for_the_world_first(lab, tmp_path, number):
 def test_at_any_moment_of_the_start(lab, tmp_path):
     """The first seatings and rows of a large site take seconds."""
     pool = site_toml().split("[[pool]]")[1]
-    many = "".join(f'[[pool]]{pool.replace("web", f"more{i}")}' for i in range(40))
+    many = "".join(f'[[pool]]{pool.replace("web", f"more{i}")}' for i in range(150))
     for delay in (0.1, 0.4, 0.8, 1.6):
         made = begin(lab, tmp_path / str(delay), site_toml() + many)
         try:

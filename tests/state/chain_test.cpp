@@ -101,6 +101,30 @@ TEST(Chain, JournalDigestsUndoAndSnapshotsAgree) {
   }));
 }
 
+// Which is said without a look at the rows: they have to agree.
+TEST(Chain, WhatBreaksNobodyNeedsNoForce) {
+  int broke_nobody = 0;
+  EXPECT_TRUE(rc::check("any step of a chain", [&broke_nobody] {
+    Site first = sites::site(3, 251);
+    first.pools.edit(0).flow_table = pick(0, 4) != 0;
+    first.pools.edit(0).on_down = pick(0, 2) == 0 ? OnDown::keep : OnDown::move;
+    auto store = Store::open(std::nullopt, first);
+    for (int left = pick(1, 15); left > 0; --left) {
+      HealthView health;
+      for (int number = 1; number < 9; ++number)
+        if (pick(0, 3) == 0) health["web"][fmt::format("web-{}", number)] = Health::down;
+      const auto next = store->view().step(any_change());
+      if (!next) continue;
+      const bool nobody = !next->no_op && breaks_nobody(*next, health);
+      const Plan plan = compared(*next, health, *store->recent_rows(), {});
+      if (nobody) RC_ASSERT(!plan.needs_force());
+      broke_nobody += nobody ? 1 : 0;
+      RC_ASSERT(store->commit(plan, {.force = true}).has_value());
+    }
+  }));
+  EXPECT_GT(broke_nobody, 20);
+}
+
 TEST(Chain, UndoAfterAnyChangeRestoresTheSite) {
   EXPECT_TRUE(rc::check("change, undo", [] {
     auto store = Store::open(std::nullopt, sites::site(4, 251));

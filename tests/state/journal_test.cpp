@@ -316,6 +316,28 @@ TEST(Journal, EveryOneOfManyChangesIsThereAfterARestart) {
   }
 }
 
+TEST(Journal, AVersionThatWasBegunIsTakenBackAsIfItHadNotBeen) {
+  const auto versions = chain();
+  const auto platters = std::make_shared<Platters>();
+  Journal journal = open_on(platters);
+  for (const SiteVersion& version : versions) {
+    const Epoch highest = journal.highest();
+    SiteVersion refused = version;
+    refused.epoch = Epoch{to_index(highest) + 1};
+    ASSERT_TRUE(journal.begin(refused));
+    journal.take_back();
+    const auto left = open_on(std::make_shared<Platters>(*platters)).load();
+    if (highest == Epoch{}) {
+      ASSERT_FALSE(left->has_value());
+    } else {
+      ASSERT_TRUE(sites::same(**left, **journal.load()));
+    }
+    const SiteVersion next = renumbered(version, journal);
+    ASSERT_TRUE(journal.store(next));
+    ASSERT_TRUE(sites::same(**open_on(std::make_shared<Platters>(*platters)).load(), next));
+  }
+}
+
 // The change that fills a generation, and those around it.
 TEST(Journal, APowerCutWhereAGenerationEndsLeavesTheOldVersionOrTheNewOne) {
   std::vector<SiteVersion> versions{first_version()};

@@ -8,8 +8,10 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "state/disk.h"
@@ -26,14 +28,29 @@ struct Platters {
   std::mt19937 parts{1};   // how much of a failing write is done
   bool fail_only = false;  // the step fails, but the power stays on
 
+  struct Begun {
+    std::string name;
+    std::size_t offset = 0;
+    std::string bytes;
+  };
+  std::optional<Begun> begun;  // an overwrite that is not durable yet
+
   [[nodiscard]] bool cut() const { return steps > steps_until_cut && !fail_only; }
 
   // The directory after a power cut and a restart. Journalling file systems keep name operations in their order, so
-  // that some first part of those since the last sync is there.
+  // that some first part of those since the last sync is there. Of an overwrite, any of the bytes: some first part, some
+  // last part, all of them.
   [[nodiscard]] std::map<std::string, std::string> after_cut(std::mt19937& random) const {
-    if (since.empty()) return durable;
     const std::size_t kept = std::uniform_int_distribution<std::size_t>(0, since.size())(random);
-    return kept == 0 ? durable : since[kept - 1];
+    std::map<std::string, std::string> out = kept == 0 ? durable : since[kept - 1];
+    if (!begun) return out;
+    const std::size_t size = begun->bytes.size(), half = size / 2;
+    const std::vector<std::pair<std::size_t, std::size_t>> parts_of{{0, 0},       {0, 1},        {0, half},
+                                                                    {half, size}, {0, size - 1}, {0, size}};
+    const auto [begin, end] = parts_of[random() % parts_of.size()];
+    if (const auto torn = out.find(begun->name); torn != out.end())
+      torn->second.replace(begun->offset + begin, end - begin, begun->bytes, begin, end - begin);
+    return out;
   }
 };
 
@@ -65,39 +82,27 @@ class SimulatedDisk final : public Disk {
     named();
     return {};
   }
-  // A cut or a failure leaves any of the bytes: some first part, some last part, all of them.
-  Result<void> overwrite(const std::string& name, std::size_t offset, std::string_view bytes) override {
+  Result<void> begin_overwrite(const std::string& name, std::size_t offset, std::string_view bytes) override {
     const auto found = platters_->files.find(name);
     if (found == platters_->files.end() || found->second.size() < offset + bytes.size())
       return fail(ErrorKind::internal, "no such bytes", name);
-    std::string& file = found->second;
-    const std::string before = file;
-    const auto put = [&](std::string& to, std::size_t begin, std::size_t end) {
-      to.replace(offset + begin, end - begin, bytes.substr(begin, end - begin));
-    };
-    if (step()) {
-      // Durable on its own; names are where they were.
-      put(file, 0, bytes.size());
-      if (auto on_platters = platters_->durable.find(name); on_platters != platters_->durable.end())
-        on_platters->second = file;
-      for (auto& later : platters_->since)
-        if (auto there = later.find(name); there != later.end()) there->second = file;
-      return {};
-    }
-    if (platters_->fail_only) {
-      const std::size_t part = platters_->parts() % (bytes.size() + 1);
-      put(file, 0, part);
-      return off();
-    }
-    const std::size_t half = bytes.size() / 2;
-    for (const auto& [begin, end] : std::vector<std::pair<std::size_t, std::size_t>>{
-             {0, 0}, {0, 1}, {0, half}, {half, bytes.size()}, {0, bytes.size() - 1}, {0, bytes.size()}}) {
-      platters_->since.push_back(platters_->files);
-      std::string& torn = platters_->since.back()[name];
-      torn = before;
-      put(torn, begin, end);
-    }
-    return off();
+    const bool done = step();
+    if (done || !platters_->fail_only) platters_->begun = {name, offset, std::string(bytes)};
+    if (!done && !platters_->fail_only) return off();
+    const std::size_t part = done ? bytes.size() : platters_->parts() % (bytes.size() + 1);
+    found->second.replace(offset, part, bytes.substr(0, part));
+    return done ? Result<void>{} : off();
+  }
+  // Durable on its own; names are where they were.
+  Result<void> finish_overwrite() override {
+    if (!step()) return off();
+    const Platters::Begun begun = std::exchange(platters_->begun, std::nullopt).value();
+    const std::string& file = platters_->files.at(begun.name);
+    if (const auto there = platters_->durable.find(begun.name); there != platters_->durable.end())
+      there->second = file;
+    for (auto& later : platters_->since)
+      if (const auto there = later.find(begun.name); there != later.end()) there->second = file;
+    return {};
   }
   bool holds(const std::string& name) override { return platters_->files.contains(name); }
   Result<void> rename(const std::string& from, const std::string& to) override {

@@ -29,8 +29,8 @@ class ReadContext : public Context {
   Live* live() override { return live_; }
 
  protected:
-  [[nodiscard]] Result<Step> step(const Change& change) const { return view_.step(change); }
-  [[nodiscard]] Plan compared(Step step) {
+  [[nodiscard]] Result<SiteStep> step(const Change& change) const { return view_.step(change); }
+  [[nodiscard]] Plan compared(SiteStep step) {
     return guideway::compared(std::move(step), *health_, *view_.recent_rows, live_flows(live_));
   }
 

@@ -99,7 +99,7 @@ class Controller::Attempt final : public ReadContext {
     lock_.unlock();
     return done;
   }
-  void take_lock(const Step& step, const CommitOptions& options) {
+  void take_lock(const SiteStep& step, const CommitOptions& options) {
     if (!lock_.owns_lock()) lock_.lock();
     // Whoever expects an epoch is told that it has passed.
     overtaken_ = controller_.version().epoch != step.before.epoch && !options.expect_epoch;
@@ -183,7 +183,7 @@ Result<Plan> Controller::carry_out(Plan plan, const CommitOptions& options) {
   return plan;
 }
 
-Result<void> Controller::carry_out(const Step& step, const CommitOptions& options, Order order) {
+Result<void> Controller::carry_out(const SiteStep& step, const CommitOptions& options, Order order) {
   if (auto fresh = store_.check_fresh(step, options); !fresh) return fresh;
   if (auto good = check(step.after.site, version().site); !good) return good;
   report_.journal = {};

@@ -359,7 +359,7 @@ bool Plan::needs_force() const {
   });
 }
 
-Plan compared(Step step, const HealthView& health, RecentRows& recent, const LiveFlows& flows) {
+Plan compared(SiteStep step, const HealthView& health, RecentRows& recent, const LiveFlows& flows) {
   Plan out{std::move(step)};
   if (out.no_op) return out;
   const SiteVersion &before = out.before, &after = out.after;
@@ -377,14 +377,14 @@ Plan compared(Step step, const HealthView& health, RecentRows& recent, const Liv
   return out;
 }
 
-Result<Step> step(const SiteVersion& before, const Change& change) {
+Result<SiteStep> step(const SiteVersion& before, const Change& change) {
   auto site = applied(before.site, change);
   if (!site) return tl::unexpected(std::move(site.error()));
   auto seatings = dealt_seatings(before, *site);
   if (const auto* replace = std::get_if<ReplaceSite>(&change); seatings && replace != nullptr)
     seatings = with_imported(std::move(*seatings), replace->seatings, *site);
   if (!seatings) return tl::unexpected(std::move(seatings.error()));
-  Step out{before, before};
+  SiteStep out{before, before};
   out.no_op = *site == before.site && *seatings == before.seatings;
   if (out.no_op) return out;
   out.after.epoch = Epoch{to_index(before.epoch) + 1};
@@ -416,7 +416,7 @@ bool somebody_takes_new(const Seating& seating, const Pool& pool, const HealthVi
 
 }  // namespace
 
-bool breaks_nobody(const Step& step, const HealthView& health) {
+bool breaks_nobody(const SiteStep& step, const HealthView& health) {
   const SiteVersion &before = step.before, &after = step.after;
   if (before.site.hash_seed != after.site.hash_seed || !before.site.services.shares(after.site.services) ||
       before.seatings != after.seatings || before.site.pools.size() != after.site.pools.size())

@@ -76,14 +76,14 @@ struct PoolMoves {
 };
 
 // From one version to the next, before anybody has asked the rows what it moves.
-struct Step {
+struct SiteStep {
   SiteVersion before;
   SiteVersion after;  // the epoch it would get; equal to before when nothing changes
   bool no_op = false;
   bool undo = false;  // back to the version before: any change between, a drain too, makes it another undo
 };
 
-struct Plan : Step {
+struct Plan : SiteStep {
   std::vector<PoolMoves> pools;          // pools that change
   std::vector<ServiceCut> services_cut;  // addresses and ports that go to another pool, or to nobody
   std::vector<std::string> warnings;
@@ -98,13 +98,14 @@ struct Plan : Step {
                                 const LiveFlows& flows = {});
 
 // The two halves of it. Refuses what `applied` refuses.
-[[nodiscard]] Result<Step> step(const SiteVersion& before, const Change& change);
+[[nodiscard]] Result<SiteStep> step(const SiteVersion& before, const Change& change);
 // What the step moves; `after` has its seatings already.
-[[nodiscard]] Plan compared(Step step, const HealthView& health, RecentRows& recent, const LiveFlows& flows);
+[[nodiscard]] Plan compared(SiteStep step, const HealthView& health, RecentRows& recent,
+                            const LiveFlows& flows);
 
 // Whether a step takes nothing from anybody, whatever the rows say, so that it needs no force and its plan may be made when
 // it is in force: it changes states only, disables nobody, a flow table knows who is with whom, and somebody takes new flows
 // after it. False: the rows are to be asked.
-[[nodiscard]] bool breaks_nobody(const Step& step, const HealthView& health);
+[[nodiscard]] bool breaks_nobody(const SiteStep& step, const HealthView& health);
 
 }  // namespace guideway

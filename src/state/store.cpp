@@ -75,7 +75,7 @@ Result<Store> Store::open(std::optional<Journal> journal, std::optional<Site> se
   return out;
 }
 
-Result<Step> StoreView::step(const Change& change) const {
+Result<SiteStep> StoreView::step(const Change& change) const {
   auto out = guideway::step(*current, change);
   if (out && !out->no_op) out->after.epoch = next_epoch;
   return out;
@@ -91,14 +91,14 @@ Result<Plan> StoreView::plan_undo(const HealthView& health, const LiveFlows& flo
   if (!previous)
     return fail(ErrorKind::refused, "there is no version before this one", {},
                 "apply a file, or change the site by commands");
-  Step back{*current, *previous};
+  SiteStep back{*current, *previous};
   back.after.epoch = next_epoch;
   back.after.seatings = restored_seatings(*current, *previous);
   back.undo = true;
   return compared(std::move(back), health, *recent_rows, flows);
 }
 
-Result<void> Store::check_fresh(const Step& step, const CommitOptions& options) const {
+Result<void> Store::check_fresh(const SiteStep& step, const CommitOptions& options) const {
   if (auto fresh = check_epoch(current(), options); !fresh) return fresh;
   return check_epoch(current(), {.expect_epoch = step.before.epoch});
 }

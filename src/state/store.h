@@ -25,7 +25,7 @@ struct StoreView {
   std::shared_ptr<RecentRows> recent_rows;
   Epoch next_epoch{};  // above every one that was ever given
 
-  [[nodiscard]] Result<Step> step(const Change& change) const;
+  [[nodiscard]] Result<SiteStep> step(const Change& change) const;
   [[nodiscard]] Result<Plan> plan(const Change& change, const HealthView& health,
                                   const LiveFlows& flows = {}) const;
   // The version before, as a change (its seatings come back with it, as a new epoch).
@@ -65,7 +65,7 @@ class Store {
   [[nodiscard]] Result<void> finish();
   void take_back() noexcept;
   // Refuses (stale) a step that is not from the present version, or that the options want from another one.
-  [[nodiscard]] Result<void> check_fresh(const Step& step, const CommitOptions& options) const;
+  [[nodiscard]] Result<void> check_fresh(const SiteStep& step, const CommitOptions& options) const;
 
   // When a version is in force: what the journal does without anybody waiting for it.
   [[nodiscard]] Result<void> tidy();

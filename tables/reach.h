@@ -73,8 +73,8 @@ inline constexpr float reach_half = 0x1p-32F;
   return static_cast<float>(static_cast<double>(distance) * (half_ln2 * slack)) * inverse_weight;
 }
 
-// In units of 2^-31: the chords and the table's roundings put L at most 2e-7 * 2^32 above the logarithm, which is 370, and
-// a bound lacks less than 1.
+// In units of 2^-31: the chords and the table's roundings put L at most 2e-7 * 2^32 above the logarithm, which is 370.
+// What a bound lacks is far less: it is of x without its last bit, which is less than 1, times the slope 1 + x < 2.
 inline constexpr float reach_chords = 1000;
 
 // No less than reach_of a standing of weight 1 with this bound, without its logarithm; for another weight, bound and

@@ -1,5 +1,6 @@
 #include "control/controller.h"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <chrono>
@@ -20,6 +21,14 @@ std::chrono::milliseconds now() {
 
 // How often a change is planned anew, or a version put in force.
 constexpr int attempts_max = 3;
+
+// The answer could not be made, which is no reason to ask for the same again.
+Error in_force_untold(Epoch epoch, Error why) {
+  return {ErrorKind::internal,
+          fmt::format("the change is in force as epoch {}, but what it moves cannot be told: {}",
+                      to_index(epoch), why.what),
+          std::move(why.where), "`guideway status` tells where the site stands; there is nothing to repeat"};
+}
 
 // Takes back what the store has begun, or the newest build, unless it is cancelled.
 template <class Part>
@@ -83,6 +92,7 @@ class Controller::Attempt final : public ReadContext {
     // The rows are made while the disk works, and counted when they are in force.
     take_lock(*next, options);
     auto done = controller_.carry_out(*next, options, Order::journal_first);
+    if (done) in_force_ = next->after.epoch;
     lock_.unlock();
     if (!done) return tl::unexpected<Error>(std::move(done.error()));
     return compared(std::move(*next));
@@ -90,12 +100,15 @@ class Controller::Attempt final : public ReadContext {
   Result<Plan> undo(const CommitOptions& options) override { return carried_out(plan_undo(), options); }
   // Another change came between the plan and its commit, and nothing has been done.
   [[nodiscard]] bool overtaken() const { return overtaken_; }
+  // The epoch that it has become, whatever became of its answer.
+  [[nodiscard]] std::optional<Epoch> in_force() const { return in_force_; }
 
  private:
   Result<Plan> carried_out(Result<Plan> plan, const CommitOptions& options) {
     if (!plan) return plan;
     take_lock(*plan, options);
     auto done = controller_.carry_out(std::move(*plan), options);
+    if (done && !done->no_op) in_force_ = done->after.epoch;
     lock_.unlock();
     return done;
   }
@@ -108,6 +121,7 @@ class Controller::Attempt final : public ReadContext {
   Controller& controller_;
   std::unique_lock<std::mutex>& lock_;
   bool overtaken_ = false;
+  std::optional<Epoch> in_force_;
 };
 
 Result<nlohmann::json> Controller::run(const Arguments& arguments) {
@@ -128,13 +142,17 @@ Result<nlohmann::json> Controller::change(const Arguments& arguments) {
     Attempt context(*this, lock, std::move(view));
     auto answer = run_command(context, arguments);
     if (context.overtaken()) continue;
-    if (answer) {
-      // A verdict by hand acts before it is answered, or soon after.
-      if (!lock.owns_lock()) lock.lock();
-      if (!ThreadFaults("rows").caught([this] { follow_view(); })) health_changed();
-      lock.unlock();
-      log_.in_force(arguments, *answer);
+    const std::optional<Epoch> in_force = context.in_force();
+    if (!answer && !in_force) return answer;
+    // A verdict by hand acts before it is answered, or soon after.
+    if (!lock.owns_lock()) lock.lock();
+    if (!ThreadFaults("rows").caught([this] { follow_view(); })) health_changed();
+    lock.unlock();
+    if (!answer) {
+      log_.in_force(arguments, {{"epoch", to_index(*in_force)}});
+      return tl::unexpected<Error>(in_force_untold(*in_force, std::move(answer.error())));
     }
+    log_.in_force(arguments, *answer);
     return answer;
   }
 }

@@ -103,24 +103,35 @@ Result<void> Store::check_fresh(const SiteStep& step, const CommitOptions& optio
   return check_epoch(current(), {.expect_epoch = step.before.epoch});
 }
 
+// An epoch that the journal has begun to store is used up, whatever comes of it.
+class Store::UsesUp {
+ public:
+  explicit UsesUp(Store& store) : store_(store) {}
+  ~UsesUp() { store_.find_next_epoch(); }
+  UsesUp(const UsesUp&) = delete;
+  UsesUp& operator=(const UsesUp&) = delete;
+
+ private:
+  Store& store_;
+};
+
 // Whatever can fail comes before the journal's end, which cannot be taken back.
 Result<void> Store::begin(const SiteVersion& version) {
-  // An epoch that was begun to be stored is used up.
-  struct UsesUp {
-    Store& store;
-    ~UsesUp() { store.find_next_epoch(); }
-  } uses_up{*this};
-  next_ = std::make_shared<const SiteVersion>(version);
-  return journal_ ? journal_->begin(*next_) : Result<void>{};
+  const UsesUp uses_up(*this);
+  auto next = std::make_shared<const SiteVersion>(version);
+  if (journal_)
+    if (auto begun = journal_->begin(*next); !begun) return begun;
+  next_ = std::move(next);
+  return {};
 }
 
 Result<void> Store::finish() {
+  const UsesUp uses_up(*this);
   auto next = std::move(next_);
   if (journal_)
     if (auto stored = journal_->finish(); !stored) return stored;
   view_.previous = std::move(view_.current);
   view_.current = std::move(next);
-  find_next_epoch();
   return {};
 }
 

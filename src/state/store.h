@@ -59,8 +59,8 @@ class Store {
   [[nodiscard]] Result<Plan> undo(const HealthView& health, const CommitOptions& options,
                                   const LiveFlows& flows = {});
 
-  // For whoever has something to do while the disk works: what commit does when all is checked, in two steps. What was begun
-  // is finished, or taken back, before anything else; after an error nothing is begun.
+  // For whoever has something to do while the disk works: what commit does when all is checked, in two steps. What was
+  // begun is finished, or taken back, before anything else; after an error nothing is begun.
   [[nodiscard]] Result<void> begin(const SiteVersion& version);
   [[nodiscard]] Result<void> finish();
   void take_back() noexcept;
@@ -74,6 +74,7 @@ class Store {
   [[nodiscard]] const std::shared_ptr<RecentRows>& recent_rows() const { return view_.recent_rows; }
 
  private:
+  class UsesUp;
   Store(std::optional<Journal> journal, SiteVersion version, std::optional<SiteVersion> previous);
   void find_next_epoch();
   std::optional<Journal> journal_;

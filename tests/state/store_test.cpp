@@ -176,5 +176,38 @@ TEST(Store, AnEpochIsNeverGivenTwice) {
   EXPECT_GT(store.current().epoch, last);
 }
 
+// A change as one record, and as a version as a whole, with a deal: whichever step of the disk fails, the next try gets an
+// epoch that the journal takes.
+TEST(Store, AChangeThatTheDiskRefusedMayBeTriedAgainAtOnce) {
+  for (const bool as_record : {true, false}) {
+    std::size_t refused = 0;
+    for (std::size_t steps = 0;; ++steps) {
+      const auto platters = std::make_shared<Platters>();
+      Store store = *Store::open(*Journal::open(std::make_unique<SimulatedDisk>(platters)), sites::site(3));
+      if (!as_record) {
+        ASSERT_EQ(platters->files.erase("changes-00000000000000000001"), 1U);
+      }
+      platters->fail_only = true;
+      platters->steps_until_cut = platters->steps + steps;
+      const Change change = AddBackend{"web", sites::backend(4)};
+      const bool done = store.commit(change, {}, {}).has_value();
+      const bool reached = platters->steps > platters->steps_until_cut;
+      platters->steps_until_cut = SIZE_MAX;
+      if (!done) {
+        ++refused;
+        const auto again = store.commit(change, {}, {});
+        ASSERT_TRUE(again) << steps << ": " << again.error().text();
+      }
+      const Epoch epoch = store.current().epoch;
+      EXPECT_EQ(Store::open(*Journal::open(std::make_unique<SimulatedDisk>(platters)), std::nullopt)
+                    ->current()
+                    .epoch,
+                epoch);
+      if (!reached) break;
+    }
+    EXPECT_GT(refused, as_record ? 3U : 5U);
+  }
+}
+
 }  // namespace
 }  // namespace guideway

@@ -90,7 +90,7 @@ LookupCosts compare_lookups(std::uint32_t flows, std::size_t rounds) {
     const std::uint64_t* burst = next(at_ours);
     for (std::size_t i = 0; i < burst_max; ++i) table.prefetch(burst[i]);
     std::array<BackendId, burst_max> backends;
-    table.visit_entries({burst, burst_max}, ~0U, 0, [&](std::size_t n, FlowTable::Entry entry) {
+    table.visit_entries({burst, burst_max}, ~0U, 0, [&](std::size_t n, const FlowTable::Entry& entry) {
       backends[n] = entry.backend();
       ++found;
     });

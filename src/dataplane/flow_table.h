@@ -67,6 +67,10 @@ class FlowTable {
   FlowTable& operator=(const FlowTable&) = delete;
 
   // worker
+  static Entry entry_at(Place place) {
+    return {place, place.bucket->mark[place.slot].load(std::memory_order_relaxed),
+            place.bucket->word[place.slot].load(std::memory_order_relaxed)};
+  }
   void prefetch(std::uint64_t hash) const { __builtin_prefetch(&home(hash)); }
   // The live entry of this hash.
   [[nodiscard, gnu::always_inline]] Entry find_entry(std::uint64_t hash, std::uint32_t now_ms) const {
@@ -204,7 +208,11 @@ class FlowTable {
   static std::int32_t ticks_left(std::uint32_t mark, std::uint32_t now_ms) {
     return static_cast<std::int32_t>((mark - (now_ms >> tick_shift)) << 4) >> 4;
   }
-  static bool expired(std::uint32_t mark, std::uint32_t now_ms) { return ticks_left(mark, now_ms) < 0; }
+  // The sign of ticks_left.
+  static std::uint32_t expired_bit(std::uint32_t mark, std::uint32_t now_ms) {
+    return (mark - (now_ms >> tick_shift)) & (deadline_mask + 1) / 2;
+  }
+  static bool expired(std::uint32_t mark, std::uint32_t now_ms) { return expired_bit(mark, now_ms) != 0; }
 
   static std::optional<Sight> sight_of(const Bucket& bucket, unsigned slot, std::uint32_t now_ms) {
     const std::uint64_t word = bucket.word[slot].load(std::memory_order_relaxed);
@@ -222,7 +230,8 @@ class FlowTable {
     for (; slots != 0; slots &= slots - 1) {
       const auto slot = static_cast<unsigned>(std::countr_zero(slots));
       const std::uint32_t mark = bucket.mark[slot].load(std::memory_order_relaxed);
-      if ((mark & spilled_bit) != spilled || expired(mark, now_ms)) continue;
+      if ((((mark ^ spilled) & spilled_bit) | expired_bit(mark, now_ms)) != 0) [[unlikely]]
+        continue;
       const std::uint64_t word = bucket.word[slot].load(std::memory_order_relaxed);
       if (word != 0) [[likely]]
         return {{&bucket, slot}, mark, word};

@@ -141,7 +141,7 @@ json outer_json(Context& context, const RowView& view, const FlowTuple& tuple, s
               .destination = hops.front()->address.bytes.data(),
               .flow_hash = hash};
   outer.further_count = hops.size() - 1;
-  outer.port = view.pool.gue_port;
+  outer.ports = net::gue_ports(view.pool.gue_port);
   outer.inner_family = tuple.source.family;
   outer.inner_length =
       net::ip_size(tuple.source.family) + (tuple.protocol == protocol_udp ? net::udp_size : net::tcp_size);

@@ -28,7 +28,7 @@ Asker asker_of(const rte_mbuf& mbuf, const Packet& packet) {
 // Ethernet and IP headers of an answer of `length` ICMP bytes; where these begin.
 std::uint8_t* write_headers(std::uint8_t* frame, const Link& link, const Asker& asker, Family family,
                             std::size_t length) {
-  write_ethernet(frame, mac_word(asker.mac), link, net::ethertype_of(family));
+  write_ethernet(frame, mac_word(asker.mac), link);
   std::uint8_t* ip = frame + link.size;
   net::write_icmp_ip(ip, family, asker.asked.data(), asker.source.data(), length);
   return ip + net::icmp_ip_size(family);
@@ -36,7 +36,7 @@ std::uint8_t* write_headers(std::uint8_t* frame, const Link& link, const Asker& 
 
 Verdict answer_echo(const PipelineParts& parts, Burst& burst, std::size_t i) {
   const Packet& packet = burst.parsed[i];
-  const Link link(parts.ports.ports[burst.port]);
+  const Link link(parts.ports.ports[burst.port], net::ethertype_of(packet.family));
   const Asker asker = asker_of(*burst.packets[i], packet);
   // The ICMP message alone: IP options and extension headers stay behind.
   Packet message = packet;
@@ -61,7 +61,7 @@ Verdict answer_echo(const PipelineParts& parts, Burst& burst, std::size_t i) {
 
 Verdict answer_too_big(const PipelineParts& parts, Burst& burst, std::size_t i) {
   const Packet& packet = burst.parsed[i];
-  const Link link(parts.ports.ports[burst.port]);
+  const Link link(parts.ports.ports[burst.port], net::ethertype_of(packet.family));
   const Family family = packet.family;
   const Asker asker = asker_of(*burst.packets[i], packet);
   const std::size_t ip_size = net::icmp_ip_size(family);

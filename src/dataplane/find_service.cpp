@@ -161,10 +161,9 @@ void set_service(const Snapshot& snapshot, const ServiceMatch& match, Burst& bur
 // The match where one look-up decides, which is so for nearly every packet; else nullptr.
 [[gnu::always_inline]] inline const ServiceMatch* find_plain(const Snapshot& snapshot, const Packet& packet,
                                                              const KeyBytes& key) {
-  const bool plain = packet.kind == PacketKind::tcp ||
-                     (packet.kind == PacketKind::udp && !snapshot.gue_ports[packet.destination_port]);
-  if (!plain) [[unlikely]]
-    return nullptr;
+  if (packet.kind != PacketKind::tcp) [[unlikely]] {
+    if (packet.kind != PacketKind::udp || snapshot.gue_ports[packet.destination_port]) return nullptr;
+  }
   return snapshot.lookup.find_exact(packet.family, key_destination(key, packet.family),
                                     key_door(key, packet.family));
 }

@@ -65,7 +65,7 @@ bool gather(rte_mbuf*& mbuf, std::size_t size, rte_mempool* mbufs) {
   return true;
 }
 
-std::uint8_t* reframe_any(rte_mbuf*& mbuf, const Packet& packet, std::size_t headers, rte_mempool* mbufs) {
+std::uint8_t* reframe(rte_mbuf*& mbuf, const Packet& packet, std::size_t headers, rte_mempool* mbufs) {
   if (writable(*mbuf) && rte_pktmbuf_headroom(mbuf) + std::size_t{packet.ip_offset} >= headers) [[likely]] {
     rte_pktmbuf_adj(mbuf, packet.ip_offset);
     trim_to(*mbuf, packet.ip_length);

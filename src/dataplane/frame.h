@@ -36,11 +36,12 @@ inline void clear_offloads(rte_mbuf& mbuf) {
 // tags, no padding, no offload flags. Answers where to write. Copies into a fresh mbuf of `mbufs` (and
 // replaces `mbuf`) where the old one is shared or has no headroom; nullptr, with `mbuf` as it was, when there
 // is none.
-[[nodiscard]] inline std::uint8_t* reframe(rte_mbuf*& mbuf, const Packet& packet, std::size_t headers,
-                                           rte_mempool* mbufs);
-// The rare ones for reframe: in several segments, shared, or without the room.
-[[nodiscard]] std::uint8_t* reframe_any(rte_mbuf*& mbuf, const Packet& packet, std::size_t headers,
-                                        rte_mempool* mbufs);
+[[nodiscard]] std::uint8_t* reframe(rte_mbuf*& mbuf, const Packet& packet, std::size_t headers,
+                                    rte_mempool* mbufs);
+// The same for what nearly every mbuf is: in one segment, nobody else's, and with the room; else nullptr, with the mbuf as
+// it was.
+[[nodiscard]] inline std::uint8_t* reframe_plain(rte_mbuf& mbuf, std::size_t ip_offset, std::size_t length,
+                                                 std::size_t headers);
 
 // Over all bytes from `offset` on, whichever segments they lie in.
 [[nodiscard]] net::ChecksumSum sum_of(const rte_mbuf& mbuf, std::size_t offset);
@@ -51,47 +52,53 @@ inline void clear_offloads(rte_mbuf& mbuf) {
          std::uint64_t{net::load<std::uint16_t>(mac.data() + 4)} << 32;
 }
 
-// What a port gives to the Ethernet header of every frame that leaves by it.
+// What a port gives to the Ethernet header of every frame that leaves by it, in the words that it is stored in.
 struct Link {
-  std::uint64_t head = 0;  // of the frame's first eight bytes the last two, the source MAC's first two
-  std::uint32_t rest = 0;  // of the source MAC, as it lies in the frame
-  std::uint32_t tag = 0;   // likewise; 0: none
+  std::uint64_t behind_destination = 0;  // the source MAC, then the ethertype or the tag's
+  std::uint32_t behind_tag_type = 0;     // the rest of the tag, then the ethertype
   std::size_t size = net::ethernet_size;
 
   Link() = default;
-  explicit Link(const PortView& port)
-      : head(mac_word(port.mac) << 48), rest(static_cast<std::uint32_t>(mac_word(port.mac) >> 16)) {
-    if (port.vlan == 0) return;
-    tag = net::swap16(net::ethertype_vlan) | std::uint32_t{net::swap16(port.vlan)} << 16;
+  Link(const PortView& port, std::uint16_t ethertype) : behind_destination(mac_word(port.mac)) {
+    const std::uint16_t type = net::swap16(ethertype);
+    const bool tagged = port.vlan != 0;
+    behind_destination |= std::uint64_t{tagged ? net::swap16(net::ethertype_vlan) : type} << 48;
+    if (!tagged) return;
+    behind_tag_type = net::swap16(port.vlan) | std::uint32_t{type} << 16;
     size += net::vlan_tag_size;
   }
 };
 
 // Ethernet header and the port's tag, link.size bytes; the destination as mac_word, its upper bits are whatever.
 [[gnu::always_inline]] inline void write_ethernet(std::uint8_t* to, std::uint64_t destination,
-                                                  const Link& link, std::uint16_t ethertype) {
-  net::store(to, (destination & 0xffff'ffff'ffff) | link.head);
-  net::store(to + 8, link.rest);
-  if (link.tag != 0) [[unlikely]]
-    net::store(to + 12, link.tag);
-  net::store_be16(to + link.size - 2, ethertype);
+                                                  const Link& link) {
+  net::store(to, destination);
+  net::store(to + 6, link.behind_destination);
+  if (link.size != net::ethernet_size) [[unlikely]]
+    net::store(to + net::ethernet_size, link.behind_tag_type);
 }
 
-inline std::uint8_t* reframe(rte_mbuf*& mbuf, const Packet& packet, std::size_t headers, rte_mempool* mbufs) {
-  rte_mbuf& frame = *mbuf;
+inline std::uint8_t* reframe_plain(rte_mbuf& mbuf, std::size_t ip_offset, std::size_t length,
+                                   std::size_t headers) {
   // data_off, refcnt and nb_segs lie in one word.
-  const auto rearm = net::load<std::uint64_t>(reinterpret_cast<const std::uint8_t*>(&frame.rearm_data));
+  const auto rearm = net::load<std::uint64_t>(reinterpret_cast<const std::uint8_t*>(&mbuf.rearm_data));
   constexpr std::uint64_t one_reference_one_segment = 0x0001'0001;
-  const bool plain = (rearm >> 16 & 0xffff'ffff) == one_reference_one_segment &&
-                     (frame.ol_flags & (RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL)) == 0;
-  const std::size_t room = (rearm & 0xffff) + packet.ip_offset;
-  if (!plain || room < headers) [[unlikely]]
-    return reframe_any(mbuf, packet, headers, mbufs);
-  frame.data_off = static_cast<std::uint16_t>(room - headers);
-  frame.pkt_len = static_cast<std::uint32_t>(headers + packet.ip_length);
-  frame.data_len = static_cast<std::uint16_t>(frame.pkt_len);
-  clear_offloads(frame);
-  return rte_pktmbuf_mtod(&frame, std::uint8_t*);
+  if ((rearm >> 16 & 0xffff'ffff) != one_reference_one_segment) return nullptr;
+  if ((mbuf.ol_flags & (RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL)) != 0) return nullptr;
+  const std::size_t room = (rearm & 0xffff) + ip_offset;
+  if (room < headers) return nullptr;
+  mbuf.data_off = static_cast<std::uint16_t>(room - headers);
+  mbuf.ol_flags = 0;  // without which tx_offload, in a cache line of its own, counts for nothing
+  // packet_type and pkt_len, data_len and vlan_tci: as two words.
+  static_assert(offsetof(rte_mbuf, pkt_len) == offsetof(rte_mbuf, packet_type) + 4 &&
+                offsetof(rte_mbuf, data_len) == offsetof(rte_mbuf, pkt_len) + 4 &&
+                offsetof(rte_mbuf, vlan_tci) == offsetof(rte_mbuf, data_len) + 2);
+  const std::uint64_t size = headers + length;
+  net::store(reinterpret_cast<std::uint8_t*>(&mbuf.packet_type), size << 32);
+  net::store(reinterpret_cast<std::uint8_t*>(&mbuf.data_len), static_cast<std::uint32_t>(size));
+  std::uint8_t* const start = static_cast<std::uint8_t*>(mbuf.buf_addr) + (room - headers);
+  if (start == nullptr) __builtin_unreachable();
+  return start;
 }
 
 }  // namespace guideway

@@ -1,5 +1,6 @@
 #include <rte_prefetch.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -97,7 +98,7 @@ class PlainFrames {
     const auto ethertype = net::load<std::uint16_t>(frame + 12);
     const std::size_t beyond_link = mbuf.pkt_len - net::ethernet_size;
     const auto ip = bytes.subspan(net::ethernet_size);
-    if (ethertype == net::swap16(ethertype_ipv4)) {
+    if (ethertype == net::swap16(ethertype_ipv4)) [[likely]] {
       const bool good = (mbuf.ol_flags & checksum_mask_) == RTE_MBUF_F_RX_IP_CKSUM_GOOD;
       return parse(ip, beyond_link, Family::ipv4, good, packet, key);
     }
@@ -117,6 +118,9 @@ class PlainFrames {
   std::uint64_t mac_;            // in the upper 48 bits
   std::uint64_t checksum_mask_;  // of ol_flags; 0 where they say nothing
 };
+
+// How many packets before its turn a frame is asked for, and what is in front of it, where the outer headers will stand.
+constexpr std::size_t fetched_ahead = 6;
 
 // Of what the source cut off nothing is known, whatever the rest looks like.
 void drop_truncated(Burst& burst) {
@@ -138,8 +142,14 @@ void parse(const PipelineParts& parts, Burst& burst) {
   burst.verdict.fill(Verdict::forward);
   const std::size_t size = burst.size;
   std::uint64_t bytes_in = 0;
-  for (std::size_t i = 0; i < size; ++i) rte_prefetch0(rte_pktmbuf_mtod(burst.packets[i], void*));
+  const auto prefetch = [&](std::size_t i) {
+    const auto* frame = rte_pktmbuf_mtod(burst.packets[i], const std::uint8_t*);
+    rte_prefetch0(frame);
+    rte_prefetch0(frame - 1);
+  };
+  for (std::size_t i = 0; i < std::min(size, fetched_ahead); ++i) prefetch(i);
   for (std::size_t i = 0; i < size; ++i) {
+    if (i + fetched_ahead < size) prefetch(i + fetched_ahead);
     rte_mbuf*& mbuf = burst.packets[i];
     Packet& packet = burst.parsed[i];
     bytes_in += burst.bytes[i] = mbuf->pkt_len;

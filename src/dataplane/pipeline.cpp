@@ -14,8 +14,6 @@ class ForwardedCounts {
   ForwardedCounts(WorkerCounters& counters, const Burst& burst) : counters_(counters), burst_(burst) {}
 
   [[gnu::always_inline]] void add(std::size_t i) {
-    ++packets_;
-    frame_bytes_ += burst_.bytes[i];
     const std::size_t bytes = burst_.parsed[i].ip_length;
     BackendCounters& counters = backend(i);
     counters.packets.add(1);
@@ -36,9 +34,10 @@ class ForwardedCounts {
       counters_.service(burst_.service[i]).new_flows.add(1);
     }
   }
-  void flush() {
+  // `bytes` of the frames as they came in.
+  void flush(std::uint64_t packets, std::uint64_t bytes) {
     flush_service();
-    counters_.verdicts.add(Verdict::forward, packets_, frame_bytes_);
+    counters_.verdicts.add(Verdict::forward, packets, bytes);
   }
 
  private:
@@ -56,7 +55,6 @@ class ForwardedCounts {
   WorkerCounters& counters_;
   const Burst& burst_;
   ServiceId service_ = no_service;  // of the sums that are not flushed yet
-  std::uint64_t packets_ = 0, frame_bytes_ = 0;
   std::uint64_t service_packets_ = 0, service_bytes_ = 0;
 };
 
@@ -64,6 +62,7 @@ class ForwardedCounts {
 void count_each(VerdictCounters& counters, const Burst& burst, const Outbox& box, std::size_t sent,
                 Verdict otherwise, ForwardedCounts& forwarded) {
   std::uint32_t added = 0;
+  std::uint64_t bytes = 0;
   for (std::size_t first = 0, end = 0; first < box.size; first = end) {
     const std::size_t i = box.origin[first];
     do ++end;
@@ -73,11 +72,13 @@ void count_each(VerdictCounters& counters, const Burst& burst, const Outbox& box
     if (verdict == Verdict::forward) {
       forwarded.add(i);
       added |= 1U << i;
+      bytes += burst.bytes[i];
     } else {
       counters.count(verdict, burst.bytes[i]);
     }
   }
   forwarded.add_new_flows(burst.new_flow & added);
+  forwarded.flush(static_cast<std::uint64_t>(std::popcount(added)), bytes);
 }
 
 }  // namespace
@@ -118,10 +119,10 @@ void Pipeline::sent(Outbox& box, std::uint16_t sent, Verdict otherwise) {
   if (box.whole_burst && sent == box.size) [[likely]] {
     for (std::size_t i = 0; i < sent; ++i) forwarded.add(i);
     forwarded.add_new_flows(burst_->new_flow);
+    forwarded.flush(sent, burst_->bytes_in);
   } else {
     count_each(parts_.counters.verdicts, *burst_, box, sent, otherwise, forwarded);
   }
-  forwarded.flush();
   for (std::size_t i = sent; i < box.size; ++i) rte_pktmbuf_free(box.frames[i]);
   box.empty();
 }

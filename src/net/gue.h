@@ -19,10 +19,22 @@ namespace guideway::net {
 inline constexpr std::size_t gue_hops_further_max = 2;
 inline constexpr std::size_t gue_size = 8;  // fixed and private header, before the hops
 
+// The bits of the source port that the flow decides.
+[[nodiscard]] constexpr std::uint16_t gue_flow_bits(std::uint64_t flow_hash) {
+  return static_cast<std::uint16_t>(flow_hash >> 50);
+}
+[[nodiscard]] constexpr std::uint16_t gue_source_port(std::uint64_t flow_hash) {
+  return 0xc000 | gue_flow_bits(flow_hash);
+}
+// Both ports as they lie in the packet, but for the flow's bits; `destination` in host order.
+[[nodiscard]] constexpr std::uint32_t gue_ports(std::uint16_t destination) {
+  return swap16(gue_source_port(0)) | std::uint32_t{swap16(destination)} << 16;
+}
+
 struct GueOuter {
   OuterIp ip;
   std::size_t further_count = 0;  // hops after ip.destination, of its family; at most gue_hops_further_max
-  std::uint16_t port = 19523;     // UDP destination, host order
+  std::uint32_t ports = gue_ports(19523);
   Family inner_family = Family::ipv4;
   std::size_t inner_length = 0;  // gue_outer_size() + inner_length <= 65535
 };
@@ -30,10 +42,6 @@ struct GueOuter {
 // Bytes before the inner packet.
 [[nodiscard]] constexpr std::size_t gue_outer_size(Family family, std::size_t further_count) {
   return ip_size(family) + udp_size + gue_size + (family == Family::ipv4 ? 4 : 16) * further_count;
-}
-
-[[nodiscard]] constexpr std::uint16_t gue_source_port(std::uint64_t flow_hash) {
-  return static_cast<std::uint16_t>(0xc000 | flow_hash >> 50);
 }
 
 // What stands in front of the hops. Version 0, C 0, header length in words behind the first: private word and hops;
@@ -52,7 +60,7 @@ template <class Further>
                                                    const Further& further) {
   const Family family = outer.ip.family;
   const std::size_t size = udp_size + gue_size + outer.inner_length;
-  const std::uint32_t ports = swap32(std::uint32_t{gue_source_port(outer.ip.flow_hash)} << 16 | outer.port);
+  const std::uint32_t ports = outer.ports | swap16(gue_flow_bits(outer.ip.flow_hash));
   const auto write_udp = [&](std::uint8_t* udp, std::size_t udp_length) {
     store(udp, std::uint64_t{ports} | std::uint64_t{swap16(static_cast<std::uint16_t>(udp_length))} << 32);
     store(udp + udp_size, gue_words(family, outer.further_count, outer.inner_family));
@@ -61,7 +69,8 @@ template <class Further>
   if (family == Family::ipv4) {
     const std::size_t udp_length = size + 4 * outer.further_count;
     std::uint8_t* hop = write_udp(write_outer_ipv4(to, outer.ip, protocol_udp, udp_length), udp_length);
-    if (outer.further_count > 0) store(hop, load<std::uint32_t>(further(0)));
+    if (outer.further_count > 0) [[likely]]
+      store(hop, load<std::uint32_t>(further(0)));
     if (outer.further_count > 1) store(hop + 4, load<std::uint32_t>(further(1)));
     return;
   }

@@ -40,14 +40,14 @@ struct OuterIp {
 [[gnu::always_inline]] inline std::uint8_t* write_outer_ipv4(std::uint8_t* to, const OuterIp& outer,
                                                              std::uint8_t protocol, std::size_t payload) {
   const std::uint16_t length = swap16(static_cast<std::uint16_t>(ipv4_size + payload));
-  const std::uint64_t words01 = 0x45U | std::uint64_t{outer.tos} << 8 | std::uint64_t{length} << 16 |
-                                std::uint64_t{swap16(0x4000)} << 48;  // id 0, DF
+  const std::uint32_t word0 = 0x45U | std::uint32_t{outer.tos} << 8 | std::uint32_t{length} << 16;
+  constexpr std::uint32_t word1 = std::uint32_t{swap16(0x4000)} << 16;  // id 0, DF
   const std::uint32_t word2 = outer_ttl | std::uint32_t{protocol} << 8;
   const auto source = load<std::uint32_t>(outer.source);
   const auto destination = load<std::uint32_t>(outer.destination);
   const std::uint16_t checksum =
-      ChecksumSum{}.add(words01).add(word2).add(source).add(destination).checksum();
-  store(to, words01);
+      ChecksumSum{}.add(word0).add(word1).add(word2).add(source).add(destination).checksum();
+  store(to, word0 | std::uint64_t{word1} << 32);
   store(to + 8, std::uint64_t{word2} | std::uint64_t{checksum} << 16 | std::uint64_t{source} << 32);
   store(to + 16, destination);
   return to + ipv4_size;

@@ -97,7 +97,7 @@ Verdict parse_ipv4(Bytes bytes, std::size_t length_available, bool checksum_know
   out.tos = ip[1];
   out.ip_length = static_cast<std::uint16_t>(length);
   out.l4_offset = static_cast<std::uint16_t>(header);
-  out.dont_fragment = (fragment & 0x4000) != 0;
+  out.df_bit = ip[6] & Packet::df;
   out.more_fragments = (fragment & 0x2000) != 0;
   out.fragment_offset = static_cast<std::uint16_t>((fragment & 0x1fff) * 8);
   if (out.is_fragment()) {
@@ -158,7 +158,7 @@ Verdict parse_ipv6(Bytes bytes, std::size_t length_available, Packet& out) {
   out.family = Family::ipv6;
   out.protocol = ip[6];
   out.tos = static_cast<std::uint8_t>(load_be16(ip) >> 4);
-  out.dont_fragment = true;
+  out.df_bit = Packet::df;
   out.ip_length = static_cast<std::uint16_t>(length);
   out.l4_offset = ipv6_size;
   const Verdict verdict = walk_extensions(bytes, out);

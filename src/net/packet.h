@@ -24,15 +24,18 @@ enum class PacketKind : std::uint8_t {
   other,     // another protocol
 };
 
-// In the order of four words, each of which parse_plain puts together in a register and stores at once.
+// In the order of four words, each of which parse_plain puts together in a register and stores at once; of the first one, what
+// IPv4's header has in its own first word lies where it lies there.
 struct alignas(8) Packet {
+  static constexpr std::uint8_t df = 0x40;
+
   Family family = Family::ipv4;
+  std::uint8_t tos = 0;  // DSCP and ECN: IPv4's TOS, IPv6's traffic class
   PacketKind kind = PacketKind::other;
   std::uint8_t protocol = 0;   // behind the extension headers
   std::uint8_t tcp_flags = 0;  // 0 of any other protocol, and of a later fragment
-  std::uint8_t tos = 0;        // DSCP and ECN: IPv4's TOS, IPv6's traffic class
-  bool dont_fragment = false;  // IPv4's DF; true for IPv6
   bool more_fragments = false;
+  std::uint8_t df_bit = 0;  // df where IPv4's DF is set, and of all IPv6
   // What the layers above IP came to. It counts only for a packet to a service address; others are the
   // kernel's to judge.
   Verdict l4 = Verdict::forward;
@@ -47,12 +50,15 @@ struct alignas(8) Packet {
   std::uint16_t fragment_start = 0;
   std::uint32_t fragment_id = 0;
 
+  [[nodiscard]] bool dont_fragment() const { return df_bit != 0; }
   [[nodiscard]] std::size_t l4_length() const { return std::size_t{ip_length} - l4_offset; }
   [[nodiscard]] std::size_t fragment_length() const { return std::size_t{ip_length} - fragment_start; }
   [[nodiscard]] bool is_fragment() const { return more_fragments || fragment_offset != 0; }
   friend bool operator==(const Packet&, const Packet&) = default;
 };
-static_assert(offsetof(Packet, l4) == 7 && offsetof(Packet, ip_offset) == 14 &&
+static_assert(offsetof(Packet, tos) == 1 && offsetof(Packet, kind) == 2 && offsetof(Packet, protocol) == 3 &&
+                  offsetof(Packet, tcp_flags) == 4 && offsetof(Packet, df_bit) == 6 &&
+                  offsetof(Packet, l4) == 7 && offsetof(Packet, ip_offset) == 14 &&
                   offsetof(Packet, fragment_start) == 20 && sizeof(Packet) == 32,
               "parse_plain knows the words");
 
@@ -87,6 +93,7 @@ namespace net {
   std::size_t length = 0;
   std::uint8_t protocol = 0;
   std::uint64_t tos_and_df = 0;  // where the first word has them
+  constexpr std::uint64_t tos_bits = 0xff00, df_bits = std::uint64_t{Packet::df} << 48;
   if (ipv4) {
     const auto words23 = load<std::uint64_t>(ip + 8);
     // Version 4, no options, no fragment, a TTL.
@@ -97,27 +104,29 @@ namespace net {
       return false;
     length = swap16(static_cast<std::uint16_t>(words01 >> 16));
     protocol = static_cast<std::uint8_t>(words23 >> 8);
-    tos_and_df = (words01 & 0xff00) << 24 | (words01 >> 14 & std::uint64_t{1} << 40);
+    tos_and_df = words01 & (tos_bits | df_bits);
   } else {
     if ((words01 & 0xf0) != 0x60 || words01 >> 56 == 0) return false;
     length = ipv6_size + swap16(static_cast<std::uint16_t>(words01 >> 32));
     protocol = static_cast<std::uint8_t>(words01 >> 48);
-    tos_and_df = (std::uint64_t{swap16(static_cast<std::uint16_t>(words01))} >> 4 & 0xff) << 32 |
-                 std::uint64_t{1} << 40;
+    tos_and_df = (std::uint64_t{swap16(static_cast<std::uint16_t>(words01))} << 4 & tos_bits) | df_bits;
   }
   if (length > length_available || (!ipv4 && length > 0xffff)) return false;
   std::size_t l4_size = 0;  // as the packet says: a TCP header with its options, or all of a UDP datagram
   std::uint64_t kind_and_flags = 0;
+  constexpr auto kind_word = [](PacketKind kind, std::uint8_t of) {
+    return std::uint64_t{static_cast<std::uint8_t>(kind)} << 16 | std::uint64_t{of} << 24;
+  };
   if (protocol == protocol_tcp) [[likely]] {
     const auto offset_and_flags = load<std::uint16_t>(l4 + 12);
     l4_size = (offset_and_flags & 0xf0U) >> 2;
     if (l4_size < tcp_size) return false;
-    kind_and_flags = std::uint64_t{static_cast<std::uint8_t>(PacketKind::tcp)} << 8 | protocol_tcp << 16 |
-                     (offset_and_flags & 0xff00U) << 16;
+    kind_and_flags = kind_word(PacketKind::tcp, protocol_tcp) | std::uint64_t{offset_and_flags & 0xff00U}
+                                                                    << 24;
   } else if (protocol == protocol_udp) {
     l4_size = swap16(load<std::uint16_t>(l4 + 4));
     if (l4_size < udp_size) return false;
-    kind_and_flags = std::uint64_t{static_cast<std::uint8_t>(PacketKind::udp)} << 8 | protocol_udp << 16;
+    kind_and_flags = kind_word(PacketKind::udp, protocol_udp);
   } else {
     return false;
   }

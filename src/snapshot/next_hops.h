@@ -48,10 +48,19 @@ class NextHops {
   [[nodiscard]] NextHop get(NextHopIndex index) const {
     return unpack(cells_[index].load(std::memory_order_acquire));
   }
-  // worker: the packed cell, to be taken apart with the static functions below; nothing of it passes through memory.
-  [[nodiscard]] std::uint64_t word(NextHopIndex index) const {
-    return cells_[index].load(std::memory_order_acquire);
-  }
+  // worker: the packed cells, to be taken apart with the static functions below; nothing of them passes through memory.
+  class View {
+   public:
+    [[nodiscard]] std::uint64_t word(NextHopIndex index) const {
+      return cells_[index].load(std::memory_order_acquire);
+    }
+
+   private:
+    friend class NextHops;
+    explicit View(const std::atomic<std::uint64_t>* cells) : cells_(cells) {}
+    const std::atomic<std::uint64_t>* cells_;
+  };
+  [[nodiscard]] View view() const { return View(cells_.get()); }
 
   // Bits 0..47 MAC (byte 0 lowest, so that a little-endian store writes it in wire order), 48..55
   // port, 56..62 state, 63 behind_router.

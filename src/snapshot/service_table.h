@@ -57,7 +57,7 @@ class ServiceTable {
   // of protocol and port, and what stands at the end of a flow key.
   [[nodiscard, gnu::always_inline]] const ServiceMatch* find_exact(Family family, const std::uint8_t* address,
                                                                    std::uint32_t door) const {
-    if (family == Family::ipv4) {
+    if (family == Family::ipv4) [[likely]] {
       const std::uint64_t key = exact_ipv4_key(address, door);
       for (std::size_t at = first_ipv4(key);; at = (at + 1) & exact_ipv4_mask_) {
         const SlotIpv4& slot = exact_ipv4_[at];

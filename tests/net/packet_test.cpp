@@ -44,7 +44,7 @@ TEST(Packet, Ipv4Tcp) {
   EXPECT_EQ(packet.tos, 0xb9);
   EXPECT_EQ(packet.ip_length, bytes.size());
   EXPECT_EQ(packet.l4_offset, 24);
-  EXPECT_TRUE(packet.dont_fragment);
+  EXPECT_TRUE(packet.dont_fragment());
   EXPECT_EQ(packet.l4, Verdict::forward);
 }
 
@@ -70,7 +70,7 @@ TEST(Packet, FragmentsSayWhereTheyBelong) {
   EXPECT_EQ(packet.kind, PacketKind::fragment);
   EXPECT_EQ(packet.fragment_offset, 0xb9 * 8);
   EXPECT_TRUE(packet.more_fragments);
-  EXPECT_FALSE(packet.dont_fragment);
+  EXPECT_FALSE(packet.dont_fragment());
 
   Ip header6 = ipv6();
   header6.first_header = net::protocol_fragment;

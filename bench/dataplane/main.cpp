@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "bench/command_line.h"
 #include "bench/dataplane/clock.h"
 #include "bench/dataplane/end_to_end.h"
 #include "bench/dataplane/lookups.h"
@@ -229,6 +230,7 @@ int main(int argc, char** argv) {
   app.add_option("--bursts", options.bursts, "With --bare: how many bursts of 32")
       ->check(CLI::Range(0, 1'000'000));
   app.add_flag("--receive-only", options.receive_only, "With --bare: leave the pipeline out");
-  CLI11_PARSE(app, argc, argv);
+  app.footer("bench/report director: changes under load, start, sleep; bench/report all: both");
+  if (const auto code = guideway::bench::parse(app, argc, argv)) return *code;
   return run(options);
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/command_line.h"
 #include "bench/director/apart.h"
 #include "bench/director/changes.h"
 #include "bench/director/start.h"
@@ -138,6 +139,6 @@ int main(int argc, char** argv) {
   app.add_option("--guidewayd", options.guidewayd, "The daemon that is started");
   app.add_flag("--json", options.as_json, "For machines");
   app.add_flag("--empty-eal", options.empty_eal, "What the start is compared with; not for people");
-  CLI11_PARSE(app, argc, argv);
+  if (const auto code = guideway::bench::parse(app, argc, argv)) return *code;
   return options.empty_eal ? run_empty_eal() : run(options);
 }

@@ -39,6 +39,7 @@ struct WorkerStats {
   unsigned lcore = 0;
   std::uint64_t packets_in = 0, bytes_in = 0, bursts = 0, polls_idle = 0, flows_created = 0,
                 flows_evicted = 0, flows_refused = 0, strangers = 0, host_frames = 0, host_frames_lost = 0;
+  std::uint64_t flow_entries = 0, flow_room = 0;  // of its flow table
 };
 
 struct StatsReport {

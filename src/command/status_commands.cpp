@@ -144,7 +144,9 @@ json workers_json(const StatsReport& stats) {
                    {"flows_refused", worker.flows_refused},
                    {"strangers", worker.strangers},
                    {"host_frames", worker.host_frames},
-                   {"host_frames_lost", worker.host_frames_lost}});
+                   {"host_frames_lost", worker.host_frames_lost},
+                   {"flow_entries", worker.flow_entries},
+                   {"flow_room", worker.flow_room}});
   }
   return out;
 }
@@ -274,11 +276,12 @@ std::string render_stats(const json& answer, bool color) {
                   number_of(backend, "bytes"), number_of(backend, "new_flows")});
   }
   out += (backends.empty() ? "no backends\n" : backends.text(color)) + "\n";
-  TextTable workers({"LCORE", "PACKETS IN", "BURSTS", "IDLE POLLS", "FLOWS CREATED", "FLOWS EVICTED",
-                     "FLOWS REFUSED", "STRANGERS", "HOST'S FRAMES", "OF THEM LOST"});
+  TextTable workers({"LCORE", "PACKETS IN", "BURSTS", "IDLE POLLS", "FLOWS", "ROOM FOR", "FLOWS CREATED",
+                     "FLOWS EVICTED", "FLOWS REFUSED", "STRANGERS", "HOST'S FRAMES", "OF THEM LOST"});
   for (const json& worker : answer.at("workers")) {
     workers.add({number_of(worker, "lcore"), number_of(worker, "packets_in"), number_of(worker, "bursts"),
-                 number_of(worker, "polls_idle"), number_of(worker, "flows_created"),
+                 number_of(worker, "polls_idle"), number_of(worker, "flow_entries"),
+                 number_of(worker, "flow_room"), number_of(worker, "flows_created"),
                  number_of(worker, "flows_evicted"), number_of(worker, "flows_refused"),
                  number_of(worker, "strangers"),
                  number_of(worker, "host_frames") + number_of(worker, "host_frames_lost"),

@@ -56,12 +56,12 @@ struct Column {
   std::uint64_t Item::*field;
 };
 
-// One counter family a column, one sample an item.
+// A family a column, a sample an item.
 template <class Item, std::size_t size>
-void counters(Families& out, const std::array<Column<Item>, size>& columns, const std::vector<Item>& items,
-              const std::function<Labels(const Item&)>& labels) {
+void families(Families& out, MetricType type, const std::array<Column<Item>, size>& columns,
+              const std::vector<Item>& items, const std::function<Labels(const Item&)>& labels) {
   for (const auto& column : columns) {
-    MetricSamples family(MetricType::Counter, column.name, column.help);
+    MetricSamples family(type, column.name, column.help);
     for (const Item& item : items) family.add(static_cast<double>(item.*column.field), labels(item));
     std::move(family).to(out);
   }
@@ -150,7 +150,7 @@ void add_services_and_workers(Families& out, const StatsReport& stats) {
       {"service_unmatched_packets_total", "Packets to its address that no service takes.",
        &ServiceStats::unmatched},
   }};
-  counters<ServiceStats>(out, service, stats.services, [](const auto& item) {
+  families<ServiceStats>(out, counter, service, stats.services, [](const auto& item) {
     return Labels{{"service", item.service}};
   });
   static constexpr std::array<Column<WorkerStats>, 10> worker = {{
@@ -170,9 +170,15 @@ void add_services_and_workers(Families& out, const StatsReport& stats) {
       {"worker_host_frames_lost_total", "The host's own frames that the port did not take.",
        &WorkerStats::host_frames_lost},
   }};
-  counters<WorkerStats>(out, worker, stats.workers, [](const auto& item) {
-    return Labels{{"lcore", std::to_string(item.lcore)}};
-  });
+  static constexpr std::array<Column<WorkerStats>, 2> flow_table = {{
+      {"worker_flow_table_entries",
+       "Entries of the worker's flow table, ended ones too until its sweep has found them.",
+       &WorkerStats::flow_entries},
+      {"worker_flow_table_room", "Flows that the worker's flow table is made for.", &WorkerStats::flow_room},
+  }};
+  const auto labels = [](const WorkerStats& item) { return Labels{{"lcore", std::to_string(item.lcore)}}; };
+  families<WorkerStats>(out, counter, worker, stats.workers, labels);
+  families<WorkerStats>(out, gauge, flow_table, stats.workers, labels);
 }
 
 void add_backends(Families& out, const MetricsView& view) {
@@ -181,7 +187,7 @@ void add_backends(Families& out, const MetricsView& view) {
       {"backend_bytes_total", "Bytes of inner packets sent to the backend.", &BackendStats::bytes},
       {"backend_new_flows_total", "New flows given to the backend.", &BackendStats::new_flows},
   }};
-  counters<BackendStats>(out, columns, view.stats.backends, backend_labels<BackendStats>);
+  families<BackendStats>(out, counter, columns, view.stats.backends, backend_labels<BackendStats>);
   MetricSamples open(gauge, "backend_live_flows", "Open flows that a draining backend still has.");
   MetricSamples closing(gauge, "backend_closing_flows",
                         "Flows of a draining backend that have ended but not aged out.");
@@ -235,7 +241,7 @@ void add_network(Families& out, const MetricsView& view) {
       {"port_transmit_errors_total", "Packets that could not be transmitted.", &PortReport::tx_errors},
   }};
   const auto labels = [](const PortReport& port) { return Labels{{"port", port.name}}; };
-  counters<PortReport>(out, columns, view.ports, labels);
+  families<PortReport>(out, counter, columns, view.ports, labels);
   MetricSamples info(gauge, "port_info", "The device behind the port.");
   MetricSamples up(gauge, "port_link_up", "1 while the link is up.");
   MetricSamples mtu(gauge, "port_mtu_bytes", "MTU of the port.");

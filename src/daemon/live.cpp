@@ -37,11 +37,19 @@ StatsReport LiveDirector::stats() {
   StatsReport out;
   for (std::size_t i = 0; i < parts_.workers.size(); ++i) {
     const auto& counted = parts_.workers.counters(i).verdicts;
-    WorkerStats worker{
-        parts_.workers.lcore(i),     counted.packets_in.get(),      counted.bytes_in.get(),
-        counted.bursts.get(),        counted.polls_idle.get(),      counted.flows_created.get(),
-        counted.flows_evicted.get(), counted.flows_refused.get(),   counted.strangers.get(),
-        counted.host_frames.get(),   counted.host_frames_lost.get()};
+    WorkerStats worker{parts_.workers.lcore(i),
+                       counted.packets_in.get(),
+                       counted.bytes_in.get(),
+                       counted.bursts.get(),
+                       counted.polls_idle.get(),
+                       counted.flows_created.get(),
+                       counted.flows_evicted.get(),
+                       counted.flows_refused.get(),
+                       counted.strangers.get(),
+                       counted.host_frames.get(),
+                       counted.host_frames_lost.get(),
+                       parts_.workers.flows(i).entries(),
+                       parts_.workers.flows(i).capacity()};
     out.packets_in += worker.packets_in;
     out.bytes_in += worker.bytes_in;
     for (std::size_t verdict = 0; verdict < verdict_count; ++verdict) {

@@ -35,6 +35,7 @@ void FlowTable::erase(Place place) {
   if ((mark.load(std::memory_order_relaxed) & spilled_bit) != 0) --other(*place.bucket).spilled;
   place.bucket->word[place.slot].store(0, std::memory_order_relaxed);
   mark.store(0, std::memory_order_relaxed);
+  set_entries(entries() - 1);
 }
 
 FlowTable::Inserted FlowTable::insert(std::uint64_t hash, BackendId backend, FlowClass flow_class,
@@ -79,6 +80,7 @@ FlowTable::Inserted FlowTable::insert(std::uint64_t hash, BackendId backend, Flo
   // The mark first: a reader elsewhere that sees the word finds a mark that is not expired.
   place.bucket->mark[place.slot].store(make_mark(flow_class, spilled, deadline), std::memory_order_relaxed);
   place.bucket->word[place.slot].store(word, std::memory_order_release);
+  set_entries(entries() + 1);
   return evicts ? Inserted::evicted : Inserted::created;
 }
 

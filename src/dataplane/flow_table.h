@@ -132,7 +132,7 @@ class FlowTable {
     if (renewal.holds(entry)) return;
     entry.bucket->mark[entry.slot].store(renewal.mark_for(entry), std::memory_order_relaxed);
   }
-  void erase(Place place);
+  void erase(Place place);  // of an entry that is there
 
   enum class Inserted : std::uint8_t { created, replaced, evicted, full };
   // A new entry: in place of one of the same hash, else in an empty or expired place, else in that of the
@@ -176,6 +176,8 @@ class FlowTable {
   }
   [[nodiscard]] std::size_t memory_bytes() const { return bucket_count_ * sizeof(Bucket); }
   [[nodiscard]] std::size_t capacity() const { return bucket_count_ * 4; }  // nominal flows
+  // any thread: entries, also those that have expired and that the sweep has not found yet.
+  [[nodiscard]] std::size_t entries() const { return entries_.load(std::memory_order_relaxed); }
 
   // Timeouts beyond this are cut to it.
   static constexpr std::uint32_t timeout_ms_max = 20U * 24 * 3600 * 1000;
@@ -247,9 +249,12 @@ class FlowTable {
     return live_one(bucket, match_tags_plain(bucket.word, hash), spilled, now_ms);
   }
 
+  void set_entries(std::size_t entries) { entries_.store(entries, std::memory_order_relaxed); }
+
   Bucket* buckets_ = nullptr;
   std::size_t bucket_count_ = 0;  // a power of two, at least 16
   std::size_t sweep_at_ = 0;
+  std::atomic<std::size_t> entries_ = 0;
 };
 
 }  // namespace guideway

@@ -39,8 +39,8 @@ class FakeLive final : public Live {
     }
     out.services = {{"www", 11, 12, 13, 14}};
     out.backends = {{"web", "web-1", 21, 22, 23, {}}, {"web", "web-2", 31, 32, 33, {}}};
-    out.workers = {{1, 41, 42, 43, 44, 45, 46, 401, 402, 47, 48},
-                   {2, 51, 52, 53, 54, 55, 56, 501, 502, 57, 58}};
+    out.workers = {{1, 41, 42, 43, 44, 45, 46, 401, 402, 47, 48, 49, 410},
+                   {2, 51, 52, 53, 54, 55, 56, 501, 502, 57, 58, 59, 510}};
     return out;
   }
   std::vector<HealthReport> health() override {
@@ -189,6 +189,8 @@ TEST(MetricsTest, EverySampleHasItsValue) {
       {"guideway_worker_stranger_packets_total{lcore=\"2\"}", 502},
       {"guideway_worker_host_frames_total{lcore=\"1\"}", 47},
       {"guideway_worker_host_frames_lost_total{lcore=\"2\"}", 58},
+      {"guideway_worker_flow_table_entries{lcore=\"1\"}", 49},
+      {"guideway_worker_flow_table_room{lcore=\"2\"}", 510},
       {"guideway_port_link_up{port=\"wan\"}", 1},
       {"guideway_port_mtu_bytes{port=\"wan\"}", 1500},
       {"guideway_port_received_packets_total{port=\"wan\"}", 71},

@@ -320,6 +320,14 @@ TEST(FlowTable, AgreesWithAMap) {
     }
   }
   EXPECT_GT(found, 1000U);
+  std::size_t entries = 0;
+  const std::uint32_t before_all = now - 0x10000;  // when none had expired
+  table.for_each(before_all, [&](const FlowTable::Sight&) { ++entries; });
+  EXPECT_EQ(table.entries(), entries);
+  EXPECT_GT(entries, 0U);
+  now += 10'000;
+  for (int i = 0; i < 16; ++i) table.sweep(now);
+  EXPECT_EQ(table.entries(), 0U);
 }
 
 // What `drain --wait` does: another thread counts while the worker inserts and erases.

@@ -101,10 +101,11 @@ TEST(Chain, JournalDigestsUndoAndSnapshotsAgree) {
   }));
 }
 
-// Which is said without a look at the rows: they have to agree.
+// Which is said without a look at the rows: they have to agree. One round meets about 30 such steps, now 17, now 44:
+// there are rounds until it was asked often enough.
 TEST(Chain, WhatBreaksNobodyNeedsNoForce) {
   int broke_nobody = 0;
-  EXPECT_TRUE(rc::check("any step of a chain", [&broke_nobody] {
+  const auto chain = [&broke_nobody] {
     Site first = sites::site(3, 251);
     first.pools.edit(0).flow_table = pick(0, 4) != 0;
     first.pools.edit(0).on_down = pick(0, 2) == 0 ? OnDown::keep : OnDown::move;
@@ -121,8 +122,10 @@ TEST(Chain, WhatBreaksNobodyNeedsNoForce) {
       broke_nobody += nobody ? 1 : 0;
       RC_ASSERT(store->commit(plan, {.force = true}).has_value());
     }
-  }));
-  EXPECT_GT(broke_nobody, 20);
+  };
+  for (int round = 0; round < 50 && broke_nobody < 100; ++round)
+    ASSERT_TRUE(rc::check("any step of a chain", chain));
+  EXPECT_GE(broke_nobody, 100);
 }
 
 TEST(Chain, UndoAfterAnyChangeRestoresTheSite) {

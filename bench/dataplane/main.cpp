@@ -17,7 +17,7 @@
 #include "bench/dataplane/lookups.h"
 #include "bench/dataplane/run_case.h"
 #include "bench/dataplane/two_workers.h"
-#include "bench/met.h"
+#include "bench/targets.h"
 #include "io/eal.h"
 
 namespace {
@@ -97,11 +97,23 @@ json as_json(const Line& line) {
   return out;
 }
 
+constexpr std::uint32_t lookup_sizes[] = {10'000, 1'000'000, 8'000'000};
+std::string lookup_name(std::uint32_t flows) { return fmt::format("look-up, {} flows", flows); }
+constexpr const char* end_to_end_name = "end to end";
+constexpr const char* two_workers_name = "two workers";
+
+bool wants_nothing(const Options& options, const std::vector<Case>& cases) {
+  const auto wanted = [&](const std::string& name) { return options.wanted(name); };
+  return std::ranges::none_of(cases, wanted, &Case::name) &&
+         std::ranges::none_of(lookup_sizes, wanted, lookup_name) && !wanted(end_to_end_name) &&
+         !wanted(two_workers_name);
+}
+
 // The parts beside the cases; each prints its lines, unless JSON is wanted, and answers with what they say.
-json tell_lookups(const Options& options) {
+json tell_lookups(const Options& options, Verdicts& verdicts) {
   json out = json::array();
-  for (const std::uint32_t flows : {10'000U, 1'000'000U, 8'000'000U}) {
-    const std::string name = fmt::format("look-up, {} flows", flows);
+  for (const std::uint32_t flows : lookup_sizes) {
+    const std::string name = lookup_name(flows);
     if (!options.wanted(name)) continue;
     const LookupCosts costs = compare_lookups(flows, options.rounds);
     const double ratio = costs.rte_hash / costs.ours;
@@ -115,14 +127,14 @@ json tell_lookups(const Options& options) {
                    {"rte_hash", costs.rte_hash},
                    {"cache_line", costs.cache_line},
                    {"ratio", ratio}});
-    if (held_to) out.back()["met"] = met;
+    if (held_to) out.back()["met"] = met, verdicts.add(name, met);
   }
   return out;
 }
 
-json tell_end_to_end(const Options& options) {
+json tell_end_to_end(const Options& options, Verdicts& verdicts) {
   json out;
-  if (!options.wanted("end to end")) return out;
+  if (!options.wanted(end_to_end_name)) return out;
   const EndToEnd costs = run_end_to_end(options.rounds);
   const auto tell = [&](const char* name, double cycles, double least) {
     const double share = costs.macswap / cycles;
@@ -130,6 +142,7 @@ json tell_end_to_end(const Options& options) {
       fmt::print("{:<30} {:.1f}, macswap {:.1f}: {:.2f} of its rate  {} >= {:.2f}\n", name, cycles,
                  costs.macswap, share, share >= least ? "met   " : "MISSED", least);
     out[name] = {{"worker", cycles}, {"macswap", costs.macswap}, {"share", share}, {"met", share >= least}};
+    verdicts.add(name, share >= least);
   };
   tell("end to end, stateless", costs.stateless, 0.35);
   tell("end to end, 1 million flows", costs.tracked, 0.25);
@@ -137,12 +150,12 @@ json tell_end_to_end(const Options& options) {
 }
 
 // The target is of two free cores: where arithmetic alone does not show them, the figures are stated and not judged.
-json tell_two_workers(const Options& options, const std::vector<unsigned>& cpus) {
+json tell_two_workers(const Options& options, const std::vector<unsigned>& cpus, Verdicts& verdicts) {
   constexpr double least = 1.9;
   json out;
   const auto second =
       std::ranges::find_if(cpus, [](unsigned cpu) { return static_cast<int>(cpu) != sched_getcpu(); });
-  if (!options.wanted("two workers") || second == cpus.end()) return out;
+  if (!options.wanted(two_workers_name) || second == cpus.end()) return out;
   const TwoWorkers both = run_two_workers(*second, options.rounds);
   const bool free_cores = both.arithmetic >= least;
   const auto tell = [&](const char* name, double multiple) {
@@ -152,6 +165,7 @@ json tell_two_workers(const Options& options, const std::vector<unsigned>& cpus)
                  met ? fmt::format("{:<6} >= {:.1f}x", word(met), least) : "not judged: no two free cores");
     out[name] = {{"multiple", multiple}, {"arithmetic", both.arithmetic}};
     if (met) out[name]["met"] = *met;
+    verdicts.add(name, met);
   };
   tell("two workers, stateless", both.stateless);
   tell("two workers, 1 million flows", both.tracked);
@@ -159,6 +173,11 @@ json tell_two_workers(const Options& options, const std::vector<unsigned>& cpus)
 }
 
 int run(const Options& options) {
+  const std::vector<Case> all_cases = pipeline_cases();
+  if (options.bare.empty() && wants_nothing(options, all_cases)) {
+    fmt::print(stderr, "bench: no case's name holds \"{}\"\n", options.filter);
+    return 2;
+  }
   const std::vector<unsigned> cpus = usable_cpus();  // before EAL takes this thread to one of them
   rte_mempool* mbufs = start_eal();
   if (mbufs == nullptr) {
@@ -167,10 +186,9 @@ int run(const Options& options) {
     return 1;
   }
   if (!options.bare.empty()) {
-    const std::vector<Case> cases = pipeline_cases();
     for (const std::string& name : options.bare) {
-      const auto found = std::ranges::find(cases, name, &Case::name);
-      if (found == cases.end()) {
+      const auto found = std::ranges::find(all_cases, name, &Case::name);
+      if (found == all_cases.end()) {
         fmt::print(stderr, "bench: there is no case \"{}\"\n", name);
         return 2;
       }
@@ -180,6 +198,7 @@ int run(const Options& options) {
   }
   const double per_ns = cycles_per_ns();
   std::vector<Line> lines;
+  Verdicts verdicts;
   json cases = json::array();
   if (!options.json) {
     fmt::print("TSC cycles a packet, {:.2f} to a nanosecond; medians of {} rounds of 2,048 packets\n\n",
@@ -187,9 +206,10 @@ int run(const Options& options) {
     fmt::print("{:<30} {:>7} {:>7} {:>7} {:>7} {:>10} {:>7}  target\n", "case", "receive", "copy", "floor",
                "whole", "over floor", "ns");
   }
-  for (const Case& one : pipeline_cases()) {
+  for (const Case& one : all_cases) {
     if (!options.wanted(one.name)) continue;
     lines.push_back(judged(one, run_case(one, mbufs, options.rounds), lines));
+    verdicts.add(one.name, lines.back().met);
     if (!options.json) print(lines.back(), per_ns);
     cases.push_back(as_json(lines.back()));
     if (!options.stages) continue;
@@ -198,12 +218,8 @@ int run(const Options& options) {
       cases.back()["stages"][stage.stage] = stage.cycles;
     }
   }
-  const json lookups = tell_lookups(options), end_to_end = tell_end_to_end(options),
-             two_workers = tell_two_workers(options, cpus);
-  if (cases.empty() && lookups.empty() && end_to_end.is_null() && two_workers.is_null()) {
-    fmt::print(stderr, "bench: no case's name holds \"{}\"\n", options.filter);
-    return 2;
-  }
+  const json lookups = tell_lookups(options, verdicts), end_to_end = tell_end_to_end(options, verdicts),
+             two_workers = tell_two_workers(options, cpus, verdicts);
   if (options.json) {
     const json all{{"cycles_per_ns", per_ns},
                    {"cases", cases},
@@ -211,6 +227,8 @@ int run(const Options& options) {
                    {"end_to_end", end_to_end},
                    {"two_workers", two_workers}};
     fmt::print("{}\n", all.dump(2));
+  } else {
+    fmt::print("\n{}\n", verdicts.line());
   }
   return 0;
 }

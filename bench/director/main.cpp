@@ -14,7 +14,7 @@
 #include "bench/director/changes.h"
 #include "bench/director/start.h"
 #include "bench/director/wake.h"
-#include "bench/met.h"
+#include "bench/targets.h"
 
 namespace {
 
@@ -107,6 +107,7 @@ std::vector<Part> parts(const Options& options) {
 
 int run(const Options& options) {
   json all = json::array();
+  Verdicts verdicts;
   for (const Part& part : parts(options)) {
     if (part.name.find(options.filter) == std::string::npos) continue;
     const std::vector<Figure> figures = part.measure();
@@ -116,6 +117,7 @@ int run(const Options& options) {
         fmt::print("  {:<52} {:>9.4g} {:<3} {:<6} {}\n", one.what, one.value, one.unit, word(one.met),
                    one.target);
       all.push_back({{"part", part.name}, {"what", one.what}, {"value", one.value}, {"unit", one.unit}});
+      verdicts.add(fmt::format("{}, {}", part.name, one.what), one.met);
       if (one.met) all.back()["target"] = one.target, all.back()["met"] = *one.met;
     }
     std::fflush(stdout);
@@ -124,7 +126,10 @@ int run(const Options& options) {
     fmt::print(stderr, "bench: no part's name holds \"{}\"\n", options.filter);
     return 2;
   }
-  if (options.as_json) fmt::print("{}\n", all.dump(2));
+  if (options.as_json)
+    fmt::print("{}\n", all.dump(2));
+  else
+    fmt::print("\n{}\n", verdicts.line());
   return 0;
 }
 

@@ -6,6 +6,7 @@
 #include "command/compare_commands.h"
 #include "command/text_table.h"
 #include "guideway/compare.h"
+#include "toml/near_match.h"
 
 namespace guideway {
 
@@ -80,15 +81,10 @@ std::string change_sentence(const json& answer) {
 }
 
 std::string without_rows_text(const json& one) {
-  const json& names = one.at("without_rows");
-  std::string out = fmt::format("{}: {} without a row: ", one.at("algorithm").get<std::string>(),
-                                counted(names.size(), "backend"));
-  constexpr std::size_t shown = 5;
-  for (std::size_t i = 0; i < std::min(shown, names.size()); ++i) {
-    out += (i == 0 ? "" : ", ") + names[i].get<std::string>();
-  }
-  if (names.size() > shown) out += fmt::format(" and {} more", names.size() - shown);
-  return out + "; use more rows, or weights closer to each other\n";
+  const auto names = one.at("without_rows").get<std::vector<std::string>>();
+  return fmt::format("{}: {} without a row: {}; use more rows, or weights closer to each other\n",
+                     one.at("algorithm").get<std::string>(), counted(names.size(), "backend"),
+                     some_of(names));
 }
 
 std::string notes(const json& answer) {

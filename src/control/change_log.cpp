@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command/table.h"
+#include "toml/near_match.h"
 
 namespace guideway {
 
@@ -25,10 +26,9 @@ std::string change_text(const Arguments& arguments, const json& answer) {
       out += fmt::format(" --{}{}{}", option.name, value->empty() ? "" : " ", *value);
   const auto pools = answer.find("pools");
   if (arguments.has("POOL") || pools == answer.end() || pools->empty()) return out;
-  const char* gap = " (pools ";
-  for (std::size_t i = 0; i < std::min<std::size_t>(pools->size(), 5); ++i, gap = ", ")
-    out += gap + (*pools)[i].at("pool").get<std::string>();
-  return out + (pools->size() > 5 ? fmt::format(" and {} more)", pools->size() - 5) : ")");
+  std::vector<std::string> names;
+  for (const json& pool : *pools) names.push_back(pool.at("pool").get<std::string>());
+  return fmt::format("{} (pools {})", out, some_of(names));
 }
 
 bool has_changed(const json& answer) { return answer.value("result", "done") == "done"; }

@@ -6,11 +6,14 @@
 #include <systemd/sd-daemon.h>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "daemon/first_site.h"
 #include "daemon/port_preflight.h"
 #include "daemon/preflight.h"
 #include "state/director_fit.h"
+#include "toml/near_match.h"
 
 namespace guideway {
 namespace {
@@ -47,6 +50,17 @@ std::vector<IpAddress> backend_addresses(const Site& site) {
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
+}
+
+// What goes to those of them that have no MAC is dropped until they have one.
+void warn_of_unresolved(const Neighbours& neighbours, const std::vector<IpAddress>& backends) {
+  std::set<std::string> asked;
+  for (const IpAddress& backend : backends) asked.insert(backend.text());
+  std::vector<std::string> unresolved;
+  for (const NextHopReport& report : neighbours.reports())
+    if (report.next_hop.state != NextHop::State::resolved && asked.contains(report.address))
+      unresolved.push_back(fmt::format("{} ({})", report.address, report.via));
+  if (!unresolved.empty()) spdlog::warn(fmt::format("backends without a next hop: {}", some_of(unresolved)));
 }
 
 }  // namespace
@@ -168,9 +182,8 @@ Result<void> Daemon::start_control(const std::optional<Site>& seed) {
 
 Result<void> Daemon::start_traffic() {
   // A packet for a backend without a MAC is lost; a moment's wait in the device's ring is not.
-  if (!within(neighbours_wait, [this](auto limit) { return neighbours_->wait_settled(limit); }) &&
-      !interrupted())
-    spdlog::warn("some backends' neighbours are not resolved yet");
+  (void)within(neighbours_wait, [this](auto limit) { return neighbours_->wait_settled(limit); });
+  if (!interrupted()) warn_of_unresolved(*neighbours_, backends_);
   return workers_->start();
 }
 
@@ -197,13 +210,17 @@ void Daemon::site_changed(const std::shared_ptr<const SiteVersion>& version) {
   const auto same_check = [](const Pool& a, const Pool& b) { return a.health == b.health; };
   if (followed_ != nullptr && same_backends(followed_->site, site, same_check)) return;
   auto backends = backend_addresses(site);
-  const bool gained = !std::includes(backends_.begin(), backends_.end(), backends.begin(), backends.end());
+  std::vector<IpAddress> gained;
+  std::set_difference(backends.begin(), backends.end(), backends_.begin(), backends_.end(),
+                      std::back_inserter(gained));
   backends_ = std::move(backends);
   neighbours_->set_backends(backends_);
   // Rows that lead to a new backend are published only now, so that its first packets find its MAC; one that
   // does not answer delays its own change and no other.
-  if (gained && !neighbours_->wait_settled(new_backend_wait))
-    spdlog::warn("a new backend's neighbour is not resolved yet");
+  if (!gained.empty()) {
+    (void)neighbours_->wait_settled(new_backend_wait);
+    warn_of_unresolved(*neighbours_, gained);
+  }
   health_->update(health_targets(site));
   followed_ = version;
 }

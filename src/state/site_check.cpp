@@ -392,19 +392,14 @@ std::optional<std::string> rowless_warning(const Pool& pool) {
   for (const Backend& backend : pool.backends) members.push_back({backend.name, backend.weight});
   std::sort(members.begin(), members.end(), [](const Member& a, const Member& b) { return a.name < b.name; });
   const std::vector<std::uint32_t> quota = quotas(members, pool.rows);
-  constexpr std::size_t named_max = 5;
-  std::size_t count = 0;
-  std::string names;
-  for (std::size_t i = 0; i < quota.size(); ++i) {
-    if (quota[i] != 0) continue;
-    if (count++ < named_max) names += (names.empty() ? "" : ", ") + members[i].name;
-  }
-  if (count == 0) return std::nullopt;
-  if (count > named_max) names += fmt::format(" and {} more", count - named_max);
+  std::vector<std::string> rowless;
+  for (std::size_t i = 0; i < quota.size(); ++i)
+    if (quota[i] == 0) rowless.push_back(members[i].name);
+  if (rowless.empty()) return std::nullopt;
   return fmt::format(
       "pool \"{}\": {} of {} backends get none of the {} rows: {}; use more rows, or weights closer to each "
       "other",
-      pool.name, count, members.size(), pool.rows, names);
+      pool.name, rowless.size(), members.size(), pool.rows, some_of(rowless));
 }
 
 }  // namespace

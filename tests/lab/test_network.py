@@ -145,3 +145,16 @@ def test_two_workers(lab, new_director):
 def test_what_veth_needs_is_said_once(director):
     lines = [line for line in director.log().splitlines() if "ethtool -K PEER tx off" in line]
     assert len(lines) == 1 and "warning: on a veth pair: wan (wan), lan (lan)" in lines[0], lines
+
+
+NOBODY = "10.20.0.250"
+
+
+def test_the_log_names_a_backend_without_a_next_hop(new_director):
+    director = new_director()
+    asked = f"backend add web ghost {NOBODY} --weight 1"
+    began = time.monotonic()
+    director.call(*asked.split())
+    assert time.monotonic() - began < 2, "a backend that does not answer holds up its own change for a moment only"
+    assert f"backends without a next hop: {NOBODY} (port lan, on-link: {NOBODY} does not answer" in director.log()
+    assert next(hop for hop in director.json("status")["next_hops"] if hop["address"] == NOBODY)["state"] == "unresolved"

@@ -21,7 +21,7 @@ MAY_USE = {
     "io": {"net", "snapshot", "dataplane", "state", "bpf"},
     "command": {"tables", "snapshot", "net", "toml", "state"},
     "control": {"tables", "snapshot", "net", "toml", "state", "command"},
-    "daemon": {"tables", "snapshot", "net", "state", "dataplane", "io", "command", "control"},
+    "daemon": {"tables", "snapshot", "net", "toml", "state", "dataplane", "io", "command", "control"},
     "cli": {"tables", "snapshot", "net", "toml", "state", "command", "control"},
     "replay": {"tables", "snapshot", "net", "state", "dataplane", "io", "command"},
     "bpf": {"net"},

@@ -1,86 +1,24 @@
-// A generation is a whole version, site-<epoch>.toml, and the changes since then, changes-<epoch>. A change is one record
-// in the newest generation's change file, durable after one flush. A version that is no small change, or finds the
-// generation full, begins the next one: its files are written aside (.tmp), made durable, and renamed, the version
-// last, so that its name appears only after its change file and its seatings are there.
+// A change is one record in the newest generation's change file, durable after one flush. A version that is no small
+// change, or finds the generation full, begins the next one: its files are written aside, made durable, and renamed, the
+// version last, so that its name appears only after its change file and its seatings are there.
 #include "state/journal.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 
 #include "state/change_file.h"
 #include "state/change_record.h"
+#include "state/generations.h"
+#include "state/journal_files.h"
 #include "state/seating_store.h"
 #include "state/seatings.h"
-#include "state/site_file.h"
 #include "state/version_file.h"
 
 namespace guideway {
 namespace {
-
-constexpr std::string_view version_prefix = "site-", version_suffix = ".toml";
-constexpr std::string_view changes_prefix = "changes-";
-constexpr std::string_view highest_prefix = "highest-epoch-";  // an empty file, renamed with every generation
-constexpr std::size_t epoch_digits = 20;                       // so that names sort by epoch
-
-// Of a generation. Each deal has a seating of its own, up to 20 MB of them, kept as long as the generation.
-constexpr std::size_t changes_max = 64, deals_max = Journal::versions_kept;
-
-std::string version_name(Epoch epoch) {
-  return fmt::format("{}{:0{}}{}", version_prefix, to_index(epoch), epoch_digits, version_suffix);
-}
-std::string changes_name(Epoch epoch) {
-  return fmt::format("{}{:0{}}", changes_prefix, to_index(epoch), epoch_digits);
-}
-std::string highest_name(Epoch epoch) {
-  return fmt::format("{}{:0{}}", highest_prefix, to_index(epoch), epoch_digits);
-}
-
-std::optional<Epoch> epoch_in(std::string_view name, std::string_view prefix, std::string_view suffix) {
-  if (name.size() != prefix.size() + epoch_digits + suffix.size() || !name.starts_with(prefix) ||
-      !name.ends_with(suffix))
-    return std::nullopt;
-  const char* begin = name.data() + prefix.size();
-  std::uint64_t epoch = 0;
-  const auto [end, error] = std::from_chars(begin, begin + epoch_digits, epoch);
-  if (error != std::errc{} || end != begin + epoch_digits) return std::nullopt;
-  return Epoch{epoch};
-}
-
-bool is_unfinished(std::string_view name) {
-  const auto is_ours = [name](std::string_view prefix) { return name.starts_with(prefix); };
-  return name.ends_with(unfinished_suffix) && (is_ours(version_prefix) || is_ours(changes_prefix) ||
-                                               is_ours(SeatingStore::prefix) || is_ours(highest_prefix));
-}
-
-// The highest epoch that a generation can have; its mark, so that none is given twice whatever is taken away.
-Epoch last_epoch(Epoch generation) { return Epoch{to_index(generation) + changes_max}; }
-
-struct Generation {
-  bool readable = false;           // its version file
-  std::set<std::string> seatings;  // hashes of those that its versions refer to
-  bool has_changes = false;        // the file is there
-  std::vector<Epoch> changes;
-  std::size_t end = 0;  // of the records in it
-  std::size_t deals = 0;
-  bool cut_off = false;
-  std::optional<Error> damage;  // of the change file
-
-  // What it refers to, and how far its epochs go.
-  [[nodiscard]] bool is_known() const { return readable && !cut_off && !damage; }
-  [[nodiscard]] bool is_full() const {
-    return changes.size() >= changes_max || deals >= deals_max || end > change_file_bytes / 4 * 3;
-  }
-};
-
-// Where a version stands: in a generation, after so many of its changes.
-struct Place {
-  Epoch generation{};
-  std::size_t changes = 0;
-};
 
 // Where a record is, and what takes its place where the change is refused: made before, as memory may be what it is
 // refused for.
@@ -94,9 +32,9 @@ struct Extent {
 
 struct Journal::Impl {
   std::unique_ptr<Disk> disk;
-  std::map<Epoch, Generation> generations;
+  Generations generations;
   SeatingStore seatings;
-  std::set<Epoch> marks;  // of the highest epoch: one, but for a crash at the wrong moment
+  EpochMark mark;
   Epoch highest{};
   std::vector<std::string> notes;
   // Of a change that is begun, or was refused: bytes that may be those of its record.
@@ -134,12 +72,11 @@ struct Journal::Impl {
     for (const std::string& name : names) {
       if (is_unfinished(name)) {
         if (auto removed = disk->remove(name); !removed) return removed;
-      } else if (auto mark = epoch_in(name, highest_prefix, "")) {
-        marks.insert(*mark);
-      } else if (auto epoch = epoch_in(name, version_prefix, version_suffix)) {
-        scan_generation(*epoch, names.contains(changes_name(*epoch)));
+      } else if (const auto epoch = version_in(name)) {
+        generations.emplace(*epoch, scan_generation(*disk, *epoch, names.contains(changes_name(*epoch))));
       }
     }
+    mark.found(names);
     seatings.found(names);
     highest = highest_found();
     note_what_is_missing();
@@ -147,182 +84,53 @@ struct Journal::Impl {
     return {};
   }
 
-  void scan_generation(Epoch epoch, bool has_changes) {
-    Generation& generation = generations[epoch];
-    const std::string name = version_name(epoch);
-    if (auto bytes = disk->read(name)) {
-      if (auto hashes = seatings_in(*bytes, name)) {
-        generation.readable = true;
-        for (auto& [pool, hash] : *hashes) generation.seatings.insert(std::move(hash));
-      }
-    }
-    generation.has_changes = has_changes;
-    if (has_changes) generation.damage = scan_changes(epoch, generation);
-  }
-
-  std::optional<Error> scan_changes(Epoch epoch, Generation& generation) {
-    const std::string where = disk->place(changes_name(epoch));
-    const auto bytes = disk->read(changes_name(epoch));
-    if (!bytes) return bytes.error();
-    const ChangeFile file = read_changes(*bytes);
-    for (const std::string_view text : file.records) {
-      auto lines = record_lines(text, where);
-      if (!lines) return std::move(lines.error());
-      const Epoch before = generation.changes.empty() ? epoch : generation.changes.back();
-      if (lines->epoch <= before)
-        return Error{ErrorKind::internal,
-                     fmt::format("epoch {} follows epoch {}", to_index(lines->epoch), to_index(before)),
-                     where, ""};
-      generation.changes.push_back(lines->epoch);
-      generation.deals += lines->seatings.empty() ? 0U : 1U;
-      for (auto& [pool, hash] : lines->seatings) generation.seatings.insert(std::move(hash));
-    }
-    generation.end = file.end;
-    generation.cut_off = file.cut_off;
-    if (!file.damaged_at) return std::nullopt;
-    return Error{
-        ErrorKind::internal,
-        bytes->size() != change_file_bytes
-            ? fmt::format("the file has {} bytes instead of {}", bytes->size(), change_file_bytes)
-            : fmt::format("what stands at byte {} is damaged, and a good change follows", *file.damaged_at),
-        where, ""};
-  }
-
   // Where the newest generation tells of every epoch it is exact; else its mark counts, which is above all of them.
   Epoch highest_found() const {
-    const Epoch mark = marks.empty() ? Epoch{} : *marks.rbegin();
-    if (generations.empty()) return mark;
+    if (generations.empty()) return mark.highest();
     const auto& [epoch, generation] = *generations.rbegin();
-    const Epoch version = generation.changes.empty() ? epoch : generation.changes.back();
-    const bool exact = generation.has_changes && generation.is_known() && mark == last_epoch(epoch);
-    return exact ? version : std::max(version, mark);
+    const Epoch version = newest_epoch(*generations.rbegin());
+    const bool exact = generation.has_changes && generation.is_known() && mark.highest() == last_epoch(epoch);
+    return exact ? version : std::max(version, mark.highest());
   }
 
   void note_what_is_missing() {
     if (generations.empty()) return;
     const auto& [epoch, generation] = *generations.rbegin();
     const std::string file = disk->place(changes_name(epoch));
-    const Epoch version = generation.changes.empty() ? epoch : generation.changes.back();
+    const Epoch version = newest_epoch(*generations.rbegin());
     if (generation.cut_off && !generation.damage)
       notes.push_back(fmt::format(
           "{}: what follows epoch {} is no whole change: one that was not made durable, or that is "
           "damaged; going on with epoch {}",
           file, to_index(version), to_index(version)));
-    if (!generation.has_changes && !marks.empty() && *marks.rbegin() == last_epoch(epoch))
+    if (!generation.has_changes && mark.highest() == last_epoch(epoch))
       notes.push_back(
           fmt::format("{} is not there: if it held changes, they are lost; going on with epoch {}", file,
                       to_index(epoch)));
   }
 
-  // Every version that can be read, by its epoch.
-  std::map<Epoch, Place> versions() const {
-    std::map<Epoch, Place> out;
-    for (const auto& [epoch, generation] : generations) {
-      out[epoch] = {epoch, 0};
-      for (std::size_t i = 0; i < generation.changes.size(); ++i) out[generation.changes[i]] = {epoch, i + 1};
-    }
-    return out;
-  }
-
   // --- Reading ---
-
-  Result<SiteVersion> read(const Place& place, SeatingHashes& hashes) {
-    const std::string name = version_name(place.generation);
-    auto bytes = disk->read(name);
-    if (!bytes) return tl::unexpected(std::move(bytes.error()));
-    auto file = parse_version(*bytes, disk->place(name));
-    if (!file) return tl::unexpected(std::move(file.error()));
-    if (file->epoch != place.generation)
-      return fail(ErrorKind::internal, fmt::format("the file holds epoch {}", to_index(file->epoch)),
-                  disk->place(name));
-    SiteVersion out{file->epoch, std::move(file->site), {}};
-    hashes = std::move(file->seatings);
-    if (place.changes > 0)
-      if (auto changed = carry_over(place, out, hashes); !changed)
-        return tl::unexpected(std::move(changed.error()));
-    for (const Pool& pool : out.site.pools) {
-      auto seating = seatings.load(*disk, hashes[pool.name]);
-      if (!seating) return tl::unexpected(std::move(seating.error()));
-      if (!fits(**seating, out.site, pool))
-        return fail(ErrorKind::internal,
-                    fmt::format("the seating of pool \"{}\" is not of its backends", pool.name),
-                    disk->place(name));
-      out.seatings.emplace(pool.name, std::move(*seating));
-    }
-    return out;
-  }
-
-  // The first changes of a generation, on its version.
-  Result<void> carry_over(const Place& place, SiteVersion& version, SeatingHashes& hashes) {
-    const std::string name = changes_name(place.generation), where = disk->place(name);
-    const auto bytes = disk->read(name);
-    if (!bytes) return tl::unexpected(bytes.error());
-    const ChangeFile file = read_changes(*bytes);
-    if (file.records.size() < place.changes)
-      return fail(ErrorKind::internal, "changes that were there have gone", where);
-    for (std::size_t i = 0; i < place.changes; ++i) {
-      auto record = parse_record(file.records[i], where);
-      if (!record) return tl::unexpected(std::move(record.error()));
-      version.epoch = record->epoch;
-      version.site = with(std::move(version.site), record->delta);
-      for (const std::string& pool : record->delta.pools_gone) hashes.erase(pool);
-      for (auto& [pool, hash] : record->seatings) hashes.insert_or_assign(pool, std::move(hash));
-    }
-    if (auto checked = check_site(version.site); !checked) {
-      checked.error().where = where;
-      return checked;
-    }
-    return {};
-  }
 
   Result<std::optional<SiteVersion>> load() {
     if (generations.empty()) return std::nullopt;
     const auto& [epoch, generation] = *generations.rbegin();
-    if (generation.damage) return tl::unexpected(with_advice(*generation.damage, {epoch, 1}));
-    const Place place{epoch, generation.changes.size()};
-    SeatingHashes hashes;
-    auto version = read(place, hashes);
-    if (!version) return tl::unexpected(with_advice(std::move(version.error()), place));
-    Newest found{version->epoch, version->site, {}};
-    for (const auto& [pool, seating] : version->seatings)
-      found.seatings.emplace(pool, std::pair{seating, hashes.at(pool)});
+    if (generation.damage)
+      return tl::unexpected(with_advice(*generation.damage, *disk, generations, {epoch, 1}));
+    auto stored = read_version(*disk, seatings, generations, {epoch, generation.changes.size()});
+    if (!stored) return tl::unexpected(std::move(stored.error()));
+    Newest found{stored->version.epoch, stored->version.site, {}};
+    for (const auto& [pool, seating] : stored->version.seatings)
+      found.seatings.emplace(pool, std::pair{seating, stored->hashes.at(pool)});
     newest = std::move(found);
-    return std::move(*version);
+    return std::move(stored->version);
   }
 
   Result<std::optional<SiteVersion>> load_previous() {
-    const auto all = versions();
+    const auto all = versions_of(generations);
     if (all.size() < 2) return std::nullopt;
-    const Place place = std::next(all.rbegin())->second;
-    SeatingHashes hashes;
-    auto version = read(place, hashes);
-    if (!version) return tl::unexpected(with_advice(std::move(version.error()), place));
-    return std::move(*version);
-  }
-
-  // What to do about a version that cannot be read.
-  Error with_advice(Error error, const Place& place) const {
-    if (place.changes > 0) {
-      error.what = fmt::format("the changes since epoch {} of the site cannot be used: {}",
-                               to_index(place.generation), error.what);
-      error.next = fmt::format("restore it from a backup, or move {} away to go on with epoch {}",
-                               disk->place(changes_name(place.generation)), to_index(place.generation));
-      return error;
-    }
-    const std::string file = disk->place(version_name(place.generation));
-    const auto found = generations.find(place.generation);
-    error.what =
-        fmt::format("epoch {} of the site cannot be used: {}", to_index(place.generation), error.what);
-    error.next = fmt::format("restore it from a backup, or move {} away {}", file,
-                             found == generations.begin()
-                                 ? "and start with --site FILE"
-                                 : fmt::format("to go on with epoch {}", newest_before(found)));
-    return error;
-  }
-
-  std::uint64_t newest_before(std::map<Epoch, Generation>::const_iterator at) const {
-    const auto& [epoch, generation] = *std::prev(at);
-    return to_index(generation.changes.empty() ? epoch : generation.changes.back());
+    auto stored = read_version(*disk, seatings, generations, std::next(all.rbegin())->second);
+    if (!stored) return tl::unexpected(std::move(stored.error()));
+    return std::move(stored->version);
   }
 
   // --- Writing ---
@@ -401,9 +209,7 @@ struct Journal::Impl {
   std::optional<SiteDelta> change_of(const SiteVersion& version) {
     if (!newest || generations.empty()) return std::nullopt;
     const auto& [epoch, generation] = *generations.rbegin();
-    if (!generation.has_changes || !generation.is_known() || generation.changes.size() >= changes_max ||
-        generation.deals >= deals_max || version.epoch > last_epoch(epoch))
-      return std::nullopt;
+    if (!generation.takes_changes() || version.epoch > last_epoch(epoch)) return std::nullopt;
     // Who takes one of the two away takes the change with it.
     if (!disk->holds(version_name(epoch)) || !disk->holds(changes_name(epoch))) return std::nullopt;
     return delta_of(newest->site, version.site);
@@ -434,12 +240,12 @@ struct Journal::Impl {
     Generation fresh;
     fresh.readable = fresh.has_changes = true;
     for (const auto& [pool, hash] : hashes) fresh.seatings.insert(hash);
-    if (auto marked = mark_highest(last_epoch(epoch)); !marked) return marked;
+    if (auto marked = mark.raise(*disk, last_epoch(epoch)); !marked) return marked;
     highest = std::max(highest, epoch);
     const auto [at, is_new] = generations.try_emplace(epoch);
     struct UnlessDone {
       Impl& journal;
-      std::map<Epoch, Generation>::iterator at;
+      Generations::iterator at;
       bool is_new;
       ~UnlessDone() {
         if (is_new) journal.generations.erase(at);
@@ -466,22 +272,6 @@ struct Journal::Impl {
     return {};
   }
 
-  // Before the version itself, and made durable with its name.
-  Result<void> mark_highest(Epoch epoch) {
-    const std::string name = highest_name(epoch);
-    const auto old = marks.empty() ? std::nullopt : std::optional(*marks.rbegin());
-    if (old && *old >= epoch && disk->holds(highest_name(*old))) return {};
-    marks.insert(epoch);
-    auto done = old ? disk->rename(highest_name(*old), name) : put_file(*disk, name, {});
-    if (!done && old) done = put_file(*disk, name, {});  // somebody took it away
-    if (!done) {
-      marks.erase(epoch);
-    } else if (old && *old != epoch) {
-      marks.erase(*old);
-    }
-    return done;
-  }
-
   // --- Keeping order ---
 
   Result<void> tidy() {
@@ -498,9 +288,10 @@ struct Journal::Impl {
     if (written)
       if (auto synced = disk->sync_names(); !synced) return synced;
     const auto& [epoch, generation] = *generations.rbegin();
-    const bool is_whole = names.contains(version_name(epoch)) && names.contains(changes_name(epoch)) &&
-                          !marks.empty() && names.contains(highest_name(*marks.rbegin()));
-    if (is_whole && generation.has_changes && generation.is_known() && !generation.is_full()) return {};
+    const bool is_whole =
+        names.contains(version_name(epoch)) && names.contains(changes_name(epoch)) && mark.is_among(names);
+    if (is_whole && generation.has_changes && generation.is_known() && !generation.is_nearly_full())
+      return {};
     return begin_generation(*newest);
   }
 
@@ -508,12 +299,13 @@ struct Journal::Impl {
   void clean() {
     for (auto oldest = generations.begin(); generations.size() > 1; oldest = generations.begin()) {
       std::size_t others = 0;
-      for (const auto& [epoch, place] : versions()) others += place.generation != oldest->first ? 1U : 0U;
+      for (const auto& [epoch, place] : versions_of(generations))
+        others += place.generation != oldest->first ? 1U : 0U;
       if (others < versions_kept) break;
       if (!disk->remove(version_name(oldest->first)) || !disk->remove(changes_name(oldest->first))) return;
       generations.erase(oldest);
     }
-    while (marks.size() > 1 && disk->remove(highest_name(*marks.begin()))) marks.erase(marks.begin());
+    mark.remove_lower(*disk);
     std::set<std::string> used;
     for (const auto& [epoch, generation] : generations) {
       if (!generation.is_known()) return;

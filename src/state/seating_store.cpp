@@ -1,27 +1,14 @@
 #include "state/seating_store.h"
 
+#include "state/journal_files.h"
 #include "state/seating_file.h"
 
 namespace guideway {
-namespace {
-
-std::string file_name(const std::string& hash) { return std::string(SeatingStore::prefix) + hash; }
-
-}  // namespace
-
-Result<void> put_file(Disk& disk, const std::string& name, std::string_view bytes) {
-  const std::string unfinished = name + std::string(unfinished_suffix);
-  auto done = disk.write(unfinished, bytes);
-  if (done) done = disk.rename(unfinished, name);
-  if (!done) (void)disk.remove(unfinished);
-  return done;
-}
 
 void SeatingStore::found(const std::set<std::string>& names) {
   on_disk_.clear();
   for (const std::string& name : names)
-    if (name.starts_with(prefix) && !name.ends_with(unfinished_suffix))
-      on_disk_.insert(name.substr(prefix.size()));
+    if (auto hash = seating_in(name)) on_disk_.insert(std::move(*hash));
 }
 
 Result<std::string> SeatingStore::put(Disk& disk, const std::shared_ptr<const Seating>& seating,
@@ -29,7 +16,7 @@ Result<std::string> SeatingStore::put(Disk& disk, const std::shared_ptr<const Se
   const std::string bytes = seating_bytes(*seating);
   std::string hash = content_hash(bytes);
   if (!known_.contains(hash) || !on_disk_.contains(hash)) {
-    if (auto done = put_file(disk, file_name(hash), bytes); !done)
+    if (auto done = put_file(disk, seating_name(hash), bytes); !done)
       return tl::unexpected(std::move(done.error()));
     on_disk_.insert(hash);
     written = true;
@@ -41,9 +28,9 @@ Result<std::string> SeatingStore::put(Disk& disk, const std::shared_ptr<const Se
 Result<std::shared_ptr<const Seating>> SeatingStore::load(Disk& disk, const std::string& hash) {
   if (const auto found = known_.find(hash); found != known_.end())
     if (auto seating = found->second.lock()) return seating;
-  auto bytes = disk.read(file_name(hash));
+  auto bytes = disk.read(seating_name(hash));
   if (!bytes) return tl::unexpected(std::move(bytes.error()));
-  const std::string where = disk.place(file_name(hash));
+  const std::string where = disk.place(seating_name(hash));
   if (content_hash(*bytes) != hash) return fail(ErrorKind::internal, "the seating is damaged", where);
   auto parsed = parse_seating(*bytes);
   if (!parsed) return fail(ErrorKind::internal, parsed.error().what, where);
@@ -54,7 +41,7 @@ Result<std::shared_ptr<const Seating>> SeatingStore::load(Disk& disk, const std:
 
 void SeatingStore::remove_others(Disk& disk, const std::set<std::string>& used) {
   std::erase_if(on_disk_, [&](const std::string& hash) {
-    return !used.contains(hash) && disk.remove(file_name(hash));
+    return !used.contains(hash) && disk.remove(seating_name(hash));
   });
   std::erase_if(known_, [&](const auto& entry) { return !used.contains(entry.first); });
 }

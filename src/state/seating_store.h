@@ -8,7 +8,6 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <string_view>
 
 #include "guideway/placement.h"
 #include "guideway/result.h"
@@ -16,15 +15,8 @@
 
 namespace guideway {
 
-// A file that is there whole or not at all: written aside, made durable, renamed. Its name is durable after
-// sync_names().
-[[nodiscard]] Result<void> put_file(Disk& disk, const std::string& name, std::string_view bytes);
-inline constexpr std::string_view unfinished_suffix = ".tmp";  // of those that were being written
-
 class SeatingStore {
  public:
-  static constexpr std::string_view prefix = "seating-";
-
   // Of the files of that name that there are now.
   void found(const std::set<std::string>& names);
   // Answers with the hash. `written`: the file is new, and its name perhaps not yet durable.

@@ -157,13 +157,13 @@ Result<nlohmann::json> Controller::change(const Arguments& arguments) {
   }
 }
 
+// By the health that the workers' rows are of: a verdict that is a moment old is not in force yet.
 Result<nlohmann::json> Controller::read(const Arguments& arguments) {
-  StoreView view;
-  {
-    const std::lock_guard lock(mutex_);
-    view = store_.view();
-  }
-  ReadContext context(std::move(view), live_health(), director_, live_);
+  std::unique_lock lock(mutex_);
+  StoreView view = store_.view();
+  SharedHealthView health = published_view_;
+  lock.unlock();
+  ReadContext context(std::move(view), std::move(health), director_, live_);
   return run_command(context, arguments);
 }
 

@@ -232,6 +232,20 @@ TEST(Controller, HealthMovesRowsWithoutAnEpoch) {
   EXPECT_EQ(director.publisher.count(), published) << "the same view was published again";
 }
 
+TEST(Controller, RowsAreToldAsTheWorkersHaveThem) {
+  ControlledDirector director;
+  ASSERT_TRUE(director.controller.start());
+  const auto told = [&] { return director("table show web")->at("rows"); };
+  const json before = told();
+  ASSERT_TRUE(director.live.set_health("web", "web-2", Health::down));
+  EXPECT_EQ(told(), before) << "nobody has published rows of it";
+  EXPECT_NE(director("backend list web")->at("backends")[1]["health"], "down");
+  director.controller.health_changed();
+  EXPECT_TRUE(soon([&] { return told() != before; }));
+  EXPECT_EQ(first_rows(*director.publisher.newest(), "10.0.1.12"), 0U);
+  EXPECT_EQ(director("backend list web")->at("backends")[1]["health"], "down");
+}
+
 // While one drains and another is down, a third takes their rows' new flows; then the second comes back.
 TEST(Controller, AStandInThatHealthForgetsIsCounted) {
   for (const bool flow_table : {false, true}) {

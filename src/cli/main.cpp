@@ -17,6 +17,7 @@
 #include "cli/command_line.h"
 #include "cli/input_file.h"
 #include "cli/wait.h"
+#include "command/exit_codes.h"
 #include "command/help.h"
 #include "command/json_text.h"
 #include "command/offline.h"
@@ -33,13 +34,13 @@ using nlohmann::json;
 int exit_code(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::usage:
-      return 2;
+      return exit_usage;
     case ErrorKind::no_daemon:
-      return 3;
+      return exit_no_daemon;
     case ErrorKind::timeout:
-      return 4;
+      return exit_timeout;
     default:
-      return 1;
+      return exit_refused;
   }
 }
 
@@ -48,18 +49,14 @@ int refuse(const Error& error) {
   return exit_code(error.kind);
 }
 
-// A change whose answer did not come: code 5, and its own sentence.
-constexpr int exit_in_doubt = 5;
-// As a shell shows whoever has been ended by SIGPIPE.
-constexpr int exit_no_reader = 141;
-
 bool changes(const Arguments& arguments) {
   return arguments.command->effect == Effect::change && !arguments.dry_run;
 }
 
 // Of a reader that has gone, as `head` does, nothing is said where nothing was changed.
 int print(const std::string& text, bool changed = false) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return 0;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
+    return exit_done;
   if (errno == EPIPE && !changed) return exit_no_reader;
   return refuse({ErrorKind::refused,
                  "the answer cannot be written: " + std::error_code(errno, std::generic_category()).message(),
@@ -181,8 +178,8 @@ int drain_and_wait(const CommandLine& line, const Arguments& arguments) {
     return print(arguments.command->renderer(*answer, wants_color()), changes(arguments));
   };
   if (!line.json)
-    if (const int code = shown(); code != 0) return code;
-  if (arguments.dry_run) return line.json ? print(json_text(*answer) + "\n") : 0;
+    if (const int code = shown(); code != exit_done) return code;
+  if (arguments.dry_run) return line.json ? print(json_text(*answer) + "\n") : exit_done;
   const bool terminal = isatty(STDERR_FILENO) == 1;
   tell_when_interrupted(pool, arguments.at("NAME"));
   const Progress progress = line.json ? Progress() : terminal ? progress_on_terminal() : progress_in_a_log();
@@ -231,16 +228,16 @@ int run(const CommandLine& line) {
 // object; options say who is asked.
 int names(const std::vector<std::string>& typed) {
   auto line = read_command_line(typed);
-  if (!line) return 2;
+  if (!line) return exit_usage;
   const std::vector<std::string> words = std::move(line->words);
   const std::string kind = words.size() > 1 ? words[1] : "";
   line->words = {kind, "list"};
   if (kind == "backend" && words.size() > 3) line->words.push_back(words[3]);
   const auto arguments = parse_command(line->words);
-  if (!arguments) return 2;
+  if (!arguments) return exit_usage;
   const auto answer =
       line->site.empty() ? ask_daemon(*line, *arguments, nullptr) : ask_files(*line, *arguments);
-  if (!answer || !answer->contains(kind + "s")) return 1;
+  if (!answer || !answer->contains(kind + "s")) return exit_refused;
   std::string out;
   for (const json& entry : answer->at(kind + "s")) out += entry.at("name").get<std::string>() + "\n";
   return print(out);

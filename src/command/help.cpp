@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "command/exit_codes.h"
+
 namespace guideway {
 namespace {
 
@@ -36,8 +38,12 @@ std::string command_words(const Command& command) {
   return out;
 }
 
-constexpr std::string_view exit_codes =
-    "0 done, 1 refused, 2 usage, 3 no daemon, 4 time is up, 5 a change in doubt";
+std::string exit_codes_text() {
+  std::string out;
+  for (const ExitCode& one : exit_codes)
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", one.code, one.brief);
+  return out;
+}
 
 }  // namespace
 
@@ -58,7 +64,7 @@ std::string help_text() {
   out += "\noptions of every command:\n" + two_columns(option_lines(program_options()));
   out += "\noptions of every command that changes the site:\n" + two_columns(option_lines(change_options()));
   return out + fmt::format("\nexit codes: {}\n`guideway COMMAND --help` tells more about one command\n",
-                           exit_codes);
+                           exit_codes_text());
 }
 
 std::string help_text(const Command& command) {

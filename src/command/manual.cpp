@@ -1,6 +1,7 @@
 // The man page, written from the table.
 #include <fmt/format.h>
 
+#include "command/exit_codes.h"
 #include "command/help.h"
 
 namespace guideway {
@@ -61,12 +62,8 @@ std::string man_page() {
   out += ".TP\n.B replay \\fI...\\fR\nRun a capture through the data plane; see guideway\\-replay(1).\n";
   out += ".SH OPTIONS\n" + man_options(program_options());
   out += ".SS Of every command that changes the site\n" + man_options(change_options());
-  out +=
-      ".SH EXIT STATUS\n.TP\n0\ndone\n.TP\n1\nrefused\n.TP\n2\nthe command line is wrong\n.TP\n3\nno daemon "
-      "answers\n"
-      ".TP\n4\ntime is up\n.TP\n5\nthe answer to a change did not come: it may or may not be in force, which "
-      "the epoch in "
-      "`guideway status` tells\n";
+  out += ".SH EXIT STATUS\n";
+  for (const ExitCode& one : exit_codes) out += fmt::format(".TP\n{}\n{}\n", one.code, one.full);
   out +=
       ".SH FILES\n.TP\n/run/guideway/api.sock\nthe daemon's socket\n.TP\n/etc/guideway/director.toml\nthe "
       "director's "

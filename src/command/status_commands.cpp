@@ -236,9 +236,9 @@ Result<json> show_stats(Context& context, const Arguments&) {
 std::string render_status(const json& answer, bool color) {
   const json& backends = answer.at("backends");
   TextList list;
-  list.add("guidewayd", fmt::format("{}, up {}, {} MiB", text_of(answer, "version"),
-                                    rough_duration(std::chrono::seconds(number_of(answer, "uptime_seconds"))),
-                                    grouped(number_of(answer, "memory_bytes") >> 20)));
+  list.add("guidewayd",
+           fmt::format("{}, up {}", text_of(answer, "version"),
+                       rough_duration(std::chrono::seconds(number_of(answer, "uptime_seconds")))));
   list.add("site",
            fmt::format("epoch {}, digest {}", number_of(answer, "epoch"), text_of(answer, "site_digest")));
   list.add("serves", fmt::format("{}, {}, {} ({} active, {} draining, {} disabled; {} down)",
@@ -251,9 +251,10 @@ std::string render_status(const json& answer, bool color) {
     list.add("flows", fmt::format("{} may have some in no flow table: {}",
                                   counted(number_of(unseen, "backends"), "backend"),
                                   text_of(unseen.at("longest"), "sentence")));
-  list.add("memory",
-           fmt::format("flow tables {}, tables {}", memory_text(answer.at("flow_tables"), "flows", "flow"),
-                       memory_text(answer.at("tables"), "rows", "row")));
+  list.add("memory", fmt::format("{} in use, in it tables {}; flow tables take up to {}, as flows come",
+                                 bytes_text(number_of(answer, "memory_bytes")),
+                                 memory_text(answer.at("tables"), "rows", "row"),
+                                 memory_text(answer.at("flow_tables"), "flows", "flow")));
   const std::string metrics = text_of(answer, "metrics");
   list.add("metrics", metrics.empty() ? "off" : "http://" + metrics + "/metrics");
   return list.text(color) + alarm_lines(answer, color) + "\n" + ports_table(answer.at("ports"), color) +

@@ -178,13 +178,16 @@ std::string render_diff(const json& answer, bool color) {
   const std::string rows = grouped(answer.at("rows").get<std::uint64_t>());
   if (differ == 0) return fmt::format("all {} rows are the same as with {}\n", rows, against);
   TextTable table({"ROW", "HERE", "THERE"});
+  constexpr std::uint64_t shown = 40;  // a screen; who wants all of them hands them to a program
   for (const json& row : answer.at("different")) {
+    if (table.size() == shown) break;
     table.add({to_the_right(std::to_string(row.at("row").get<std::uint64_t>())), hops_text(row.at("here")),
                hops_text(row.at("there"))});
   }
-  return table.text(color) + fmt::format("{} of {} rows differ from {}, {} in their first hop\n",
-                                         grouped(differ), rows, against,
-                                         grouped(answer.at("first_differs").get<std::uint64_t>()));
+  std::string out = table.text(color);
+  if (differ > shown) out += fmt::format("and {} more: `--json` has all of them\n", grouped(differ - shown));
+  return out + fmt::format("{} of {} rows differ from {}, {} in their first hop\n", grouped(differ), rows,
+                           against, grouped(answer.at("first_differs").get<std::uint64_t>()));
 }
 
 }  // namespace guideway

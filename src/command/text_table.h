@@ -35,6 +35,7 @@ class TextTable {
   explicit TextTable(std::vector<std::string> head) : head_(std::move(head)) {}
   void add(std::vector<Cell> line) { lines_.push_back(std::move(line)); }
   [[nodiscard]] bool empty() const { return lines_.empty(); }
+  [[nodiscard]] std::size_t size() const { return lines_.size(); }
   [[nodiscard]] std::string text(bool color) const;
 
  private:

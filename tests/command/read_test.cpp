@@ -49,6 +49,13 @@ TEST(Read, DiffFindsTheRowsThatHealthMoved) {
   EXPECT_GT(against_up["differ"], 300);
   EXPECT_EQ(against_up["different"], against_saved["different"]);
   EXPECT_NEAR(against_up["first_differs"].get<int>(), 1009 / 3, 1);
+
+  // A screen of them as text.
+  const std::string text = text_of("table diff web", against_up);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1 + 40 + 2) << text;
+  EXPECT_NE(text.find("and " + std::to_string(against_up["differ"].get<int>() - 40) + " more: `--json`"),
+            std::string::npos)
+      << text;
 }
 
 TEST(Read, DiffRefusesFilesThatHoldNoRows) {
@@ -208,8 +215,8 @@ TEST(Read, WhatAFlowAndARowTakeIsTold) {
   EXPECT_EQ(status["tables"], (json{{"rows", 1260}, {"bytes", 10080}, {"bytes_each", 8.0}}));
   EXPECT_NE(
       text_of("status", status)
-          .find("flow tables 16 MiB for 1,048,576 flows (16 bytes each), tables 9 KiB for 1,260 rows (8 "
-                "bytes each)"),
+          .find("64 MiB in use, in it tables 9 KiB for 1,260 rows (8 bytes each); flow tables take up to "
+                "16 MiB for 1,048,576 flows (16 bytes each), as flows come"),
       std::string::npos)
       << text_of("status", status);
 

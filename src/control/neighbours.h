@@ -65,7 +65,8 @@ class Neighbours {
   ~Neighbours();
 
   // Any thread; returns at once. Call it before the snapshot that names them is published: new ones are then
-  // resolved in time (wait_settled). The cell of an address that is left out keeps its last value.
+  // resolved in time (wait_settled). The cell of an address that is left out keeps its last value
+  // for whoever still holds it.
   void set_backends(std::vector<IpAddress> backends);
   // Any thread. True once every backend of the last set_backends is resolved or known not to be resolvable
   // now (no route, link down, no answer); false when the time is up.

@@ -88,15 +88,14 @@ void NeighbourBook::set_backends(const std::set<IpAddress>& wanted) {
   }
   for (const IpAddress& address : wanted) {
     if (targets_.contains(address)) continue;
-    const auto cell = next_hops_.index_of(address);
-    if (!cell) {
-      spdlog::error(
-          "neighbours: no room for {}: {} backend addresses are the most of one run; restart guidewayd",
-          address.text(), NextHops::capacity);
+    auto cell = next_hops_.hold({&address, 1});
+    if (!cell) {  // and the change that brings it is refused
+      spdlog::error("neighbours: no room for {} beside {} addresses of backends", address.text(),
+                    NextHops::capacity);
       continue;
     }
     Target& target = targets_[address];
-    target.cell = *cell;
+    target.cell = std::move(*cell);
     find_route(address, target);
   }
 }
@@ -329,7 +328,7 @@ NextHop NeighbourBook::next_hop_of(const Target& target) const {
 
 void NeighbourBook::write_cell(const Target& target) {
   const NextHop next_hop = next_hop_of(target);
-  if (next_hops_.get(target.cell) != next_hop) next_hops_.set(target.cell, next_hop);
+  if (next_hops_.get(target.cell[0]) != next_hop) next_hops_.set(target.cell[0], next_hop);
 }
 
 bool NeighbourBook::settled() const {

@@ -70,7 +70,7 @@ class NeighbourBook {
   };
 
   struct Target {
-    NextHopIndex cell = 0;
+    NextHopLease cell;  // its one
     KernelRoute route;
     std::string no_route;  // a sentence; empty: `route` holds
     const Port* port = nullptr;

@@ -62,6 +62,8 @@ struct SnapshotPool {
   std::uint32_t outer_source_spread = 0;
   RowTable rows;                          // [M]
   std::vector<SnapshotBackend> backends;  // all of one address family
+  std::shared_ptr<const NextHopLease>
+      next_hops;  // of the backends: their cells are theirs as long as this lives
 };
 
 enum class Ping : std::uint8_t { answer, forward, kernel };

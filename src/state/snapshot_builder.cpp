@@ -128,42 +128,54 @@ struct SnapshotBuilder::Impl {
            pool.backends.front().address.family == Family::ipv4;
   }
 
-  // Everything that can refuse a site, before anything is changed.
-  Result<void> check(const Site& site) {
+  // Everything that can refuse a site, before anything is changed. Answers with its next hops, which are held so that
+  // there is room for each pool's.
+  Result<std::vector<NextHopLease>> check(const Site& site) {
+    std::vector<NextHopLease> out;
     for (const Pool& pool : site.pools) {
       if (auto source = outer_source(pool); !source) return tl::unexpected(std::move(source.error()));
-      for (const Backend& backend : pool.backends)
-        if (!next_hops.index_of(backend.address))
-          return fail(ErrorKind::refused,
-                      fmt::format("no room for another next hop beside {}", NextHops::capacity),
-                      fmt::format("pool \"{}\", backend \"{}\"", pool.name, backend.name),
-                      "restart guidewayd: addresses of removed backends keep their place until then");
+      std::vector<IpAddress> addresses;
+      addresses.reserve(pool.backends.size());
+      for (const Backend& backend : pool.backends) addresses.push_back(backend.address);
+      auto held = next_hops.hold(addresses);
+      if (!held)
+        return fail(ErrorKind::refused,
+                    fmt::format("there is no room for its next hops, as {} backend addresses are in use or "
+                                "were until a moment ago",
+                                NextHops::capacity),
+                    fmt::format("pool \"{}\"", pool.name), "take backends away first");
+      out.push_back(std::move(*held));
     }
-    return {};
+    return out;
   }
 
   // Who they are, in the order of the seating's members. `old`: the pool before, where it has the same ones.
-  std::vector<SnapshotBackend> identified(const Pool& pool, const Seating& seating, const BuiltPool* old) {
-    if (old != nullptr && old->seating.get() == &seating && same_backends(*old->pool, pool))
-      return old->built->backends;
-    std::vector<SnapshotBackend> out;
-    out.reserve(seating.members.size());
-    for (const Backend* backend : backends_by_member(seating, pool))
-      out.push_back({.address = backend->address,
-                     .id = *backend_ids.find(identity(pool, *backend)),
-                     .next_hop = *next_hops.index_of(backend->address)});
-    return out;
+  void identify(SnapshotPool& out, const Pool& pool, const Seating& seating, const BuiltPool* old) {
+    if (old != nullptr && old->seating.get() == &seating && same_backends(*old->pool, pool)) {
+      out.backends = old->built->backends;
+      out.next_hops = old->built->next_hops;
+      return;
+    }
+    out.backends.reserve(seating.members.size());
+    std::vector<IpAddress> addresses;
+    addresses.reserve(seating.members.size());
+    for (const Backend* backend : backends_by_member(seating, pool)) {
+      out.backends.push_back(
+          {.address = backend->address, .id = *backend_ids.find(identity(pool, *backend))});
+      addresses.push_back(backend->address);
+    }
+    auto held = std::make_shared<const NextHopLease>(*next_hops.hold(addresses));
+    for (std::size_t i = 0; i < out.backends.size(); ++i) out.backends[i].next_hop = (*held)[i];
+    out.next_hops = std::move(held);
   }
 
-  std::vector<SnapshotBackend> backends_of(const Pool& pool, const Seating& seating,
-                                           const std::vector<MemberStatus>& status, const BuiltPool* old) {
-    std::vector<SnapshotBackend> out = identified(pool, seating, old);
+  static void tell_who_keeps_flows(SnapshotPool& out, const Pool& pool, const Seating& seating,
+                                   const std::vector<MemberStatus>& status) {
     const auto takes_new = takes_new_flows(seating.members, status, pool.rules());
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      out[i].keeps_tcp = keeps_tcp(status[i], pool.on_down);
-      out[i].keeps_udp = keeps_udp(status[i], takes_new[i]);
+    for (std::size_t i = 0; i < out.backends.size(); ++i) {
+      out.backends[i].keeps_tcp = keeps_tcp(status[i], pool.on_down);
+      out.backends[i].keeps_udp = keeps_udp(status[i], takes_new[i]);
     }
-    return out;
   }
 
   // After check() and assign_ids() nothing here can be refused.
@@ -198,8 +210,9 @@ struct SnapshotBuilder::Impl {
                      .timeouts = pool.timeouts,
                      .outer_source = spreads(pool) ? sources.spread->address : *outer_source(pool),
                      .outer_source_spread = spreads(pool) ? ~std::uint32_t{0} >> sources.spread->length : 0,
-                     .rows = RowTable({rows, &rows->rows()}),
-                     .backends = backends_of(pool, *seating, status, old)});
+                     .rows = RowTable({rows, &rows->rows()})});
+    identify(*built, pool, *seating, old);
+    tell_who_keeps_flows(*built, pool, *seating, status);
     return std::make_shared<const BuiltPool>(BuiltPool{shared, seating, std::move(status), std::move(built)});
   }
 
@@ -237,8 +250,10 @@ struct SnapshotBuilder::Impl {
 Result<std::shared_ptr<const Snapshot>> SnapshotBuilder::Impl::build(const SiteVersion& version,
                                                                      const SharedHealthView& view,
                                                                      milliseconds now, Replaced& old) {
+  Result<std::vector<NextHopLease>> held;  // until every pool has its own
   if (!has_all_backends(version.site)) {
-    if (auto checked = check(version.site); !checked) return tl::unexpected(std::move(checked.error()));
+    held = check(version.site);
+    if (!held) return tl::unexpected(std::move(held.error()));
     if (auto assigned = assign_ids(version.site, now, old); !assigned)
       return tl::unexpected(std::move(assigned.error()));
   }

@@ -57,6 +57,22 @@ TEST_F(Built, HoldsWhatTheSiteSays) {
   EXPECT_EQ(backend_id(version, *snapshot, "nowhere", "web-1"), std::nullopt);
 }
 
+// More of them than there is room for at once; those of before are let go with their snapshots.
+TEST_F(Built, AddressesOfBackendsComeAndGoWithoutEnd) {
+  constexpr std::uint32_t backends = 200;
+  Site site = sites::site(backends, 251);
+  std::uint32_t next = 10U << 24;
+  for (std::uint32_t used = 0; used < NextHops::capacity + 3 * backends; used += backends) {
+    for (Backend& backend : site.pools.edit(0).backends) {
+      ++next;
+      for (unsigned byte = 0; byte < 4; ++byte)
+        backend.address.bytes[byte] = static_cast<std::uint8_t>(next >> (24 - 8 * byte));
+    }
+    const auto snapshot = builder.build(sites::version_of(site), {}, seconds(used));
+    ASSERT_TRUE(snapshot) << used << ": " << snapshot.error().text();
+  }
+}
+
 // Where a packet can name one backend, rows have one hop, and flows may differ in their outer source.
 TEST_F(Built, OneHopEncapsulationsHaveOneHopAndMaySpread) {
   SnapshotBuilder spreading{{both.ipv4, both.ipv6, Prefix{sites::ip("10.100.0.0"), 20}}, next_hops};

@@ -68,7 +68,7 @@ class Directory final : public Disk {
     return bytes;
   }
 
-  Result<void> write(const std::string& name, std::string_view bytes) override {
+  Result<void> write_file(const std::string& name, std::string_view bytes) override {
     const Fd file(::openat(directory_.get(), name.c_str(),
                            O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0640));
     if (!file) return failed("create the file", place(name), errno);
@@ -120,19 +120,19 @@ class Directory final : public Disk {
     return ::faccessat(directory_.get(), name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
   }
 
-  Result<void> rename(const std::string& from, const std::string& to) override {
+  Result<void> rename_file(const std::string& from, const std::string& to) override {
     if (::renameat(directory_.get(), from.c_str(), directory_.get(), to.c_str()) != 0)
       return failed("rename to it", place(to), errno);
     return {};
   }
 
-  Result<void> remove(const std::string& name) override {
+  Result<void> remove_file(const std::string& name) override {
     if (::unlinkat(directory_.get(), name.c_str(), 0) != 0 && errno != ENOENT)
       return failed("remove the file", place(name), errno);
     return {};
   }
 
-  Result<void> sync_names() override {
+  Result<void> sync_directory() override {
     if (::fsync(directory_.get()) != 0) return failed("make the directory durable", path_.string(), errno);
     return {};
   }

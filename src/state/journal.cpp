@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "state/change_file.h"
 #include "state/change_record.h"
@@ -37,8 +38,9 @@ struct Journal::Impl {
   EpochMark mark;
   Epoch highest{};
   std::vector<std::string> notes;
-  // Of a change that is begun, or was refused: bytes that may be those of its record.
+  // Of a version that is begun, or was refused: bytes that may be those of its record, or its own files.
   std::optional<Extent> unwiped;
+  std::optional<Epoch> unremoved;
 
   // The newest version, which the next change is told against.
   struct Newest {
@@ -81,6 +83,8 @@ struct Journal::Impl {
     highest = highest_found();
     note_what_is_missing();
     clean();
+    // Names that were not durable when the process before was killed. Where it fails, the next change tries again.
+    (void)disk->sync_names();
     return {};
   }
 
@@ -144,6 +148,8 @@ struct Journal::Impl {
     if (auto wiped = wipe(); !wiped) return wiped;
     auto fresh = put_seatings(version);
     if (!fresh) return tl::unexpected(std::move(fresh.error()));
+    // Whatever follows counts on every name that is there, and on those that have gone.
+    if (auto synced = disk->sync_names(); !synced) return synced;
     bool as_change = false;
     if (auto delta = change_of(version)) {
       SeatingHashes hashes;
@@ -187,21 +193,20 @@ struct Journal::Impl {
     }
   }
 
-  // Of the pools that have others than in the newest version, each of them on disk.
+  [[nodiscard]] bool is_wiped() const { return !unwiped && !unremoved; }
+
+  // Of the pools that have others than in the newest version, each of them on disk; names are not durable yet.
   Result<Newest::Seated> put_seatings(const SiteVersion& version) {
     Newest::Seated out;
-    bool written = false;
     for (const auto& [pool, seating] : version.seatings) {
       if (newest)
         if (auto old = newest->seatings.find(pool);
             old != newest->seatings.end() && old->second.first == seating && seatings.has(old->second.second))
           continue;
-      auto hash = seatings.put(*disk, seating, written);
+      auto hash = seatings.put(*disk, seating);
       if (!hash) return tl::unexpected(std::move(hash.error()));
       out.emplace(pool, std::pair{seating, std::move(*hash)});
     }
-    if (written)
-      if (auto synced = disk->sync_names(); !synced) return tl::unexpected(std::move(synced.error()));
     return out;
   }
 
@@ -224,12 +229,16 @@ struct Journal::Impl {
     return disk->begin_overwrite(unwiped->file, unwiped->offset, record);
   }
 
-  // A change that was refused must not be there after a restart either.
+  // A version that was refused must not be there after a restart either.
   Result<void> wipe() {
-    if (!unwiped) return {};
-    if (disk->holds(unwiped->file))
+    if (unwiped && disk->holds(unwiped->file))
       if (auto wiped = disk->overwrite(unwiped->file, unwiped->offset, unwiped->zeroes); !wiped) return wiped;
     unwiped.reset();
+    if (!unremoved) return {};
+    for (const std::string& name : {version_name(*unremoved), changes_name(*unremoved)})
+      if (auto removed = disk->remove(name); !removed) return removed;
+    if (auto synced = disk->sync_names(); !synced) return synced;
+    unremoved.reset();
     return {};
   }
 
@@ -251,17 +260,12 @@ struct Journal::Impl {
         if (is_new) journal.generations.erase(at);
       }
     } unless_done{*this, at, is_new};
+    if (is_new) unremoved = epoch;
     auto done = put_file(*disk, changes_name(epoch), empty_change_file());
     if (done) done = put_file(*disk, version_name(epoch), version_bytes({epoch, hashes, version.site}));
     if (done) done = disk->sync_names();
-    if (!done) {
-      if (is_new) {
-        // The change is refused, so it must not be there after a restart either.
-        (void)disk->remove(version_name(epoch));
-        (void)disk->remove(changes_name(epoch));
-      }
-      return done;
-    }
+    if (!done) return done;
+    unremoved.reset();
     unless_done.is_new = false;
     std::swap(at->second, fresh);
     newest = std::move(version);
@@ -280,19 +284,19 @@ struct Journal::Impl {
     if (!listed) return tl::unexpected(std::move(listed.error()));
     const std::set<std::string> names(listed->begin(), listed->end());
     seatings.found(names);
-    bool written = false;
     for (const auto& [pool, seated] : newest->seatings)
       if (!seatings.has(seated.second))
-        if (auto put = seatings.put(*disk, seated.first, written); !put)
-          return tl::unexpected(std::move(put.error()));
-    if (written)
-      if (auto synced = disk->sync_names(); !synced) return synced;
+        if (auto put = seatings.put(*disk, seated.first); !put) return tl::unexpected(std::move(put.error()));
+    if (auto synced = disk->sync_names(); !synced) return synced;
     const auto& [epoch, generation] = *generations.rbegin();
     const bool is_whole =
         names.contains(version_name(epoch)) && names.contains(changes_name(epoch)) && mark.is_among(names);
     if (is_whole && generation.has_changes && generation.is_known() && !generation.is_nearly_full())
       return {};
-    return begin_generation(*newest);
+    auto done = begin_generation(*newest);
+    if (!done) take_back();
+    // What was cleaned away, too, so that no change waits for it.
+    return done ? disk->sync_names() : done;
   }
 
   // Keeps the newest versions and what they refer to. What fails here is tried again with the next generation.
@@ -324,7 +328,16 @@ class Journal::Pending {
   }
   Pending(const Pending&) = delete;
   Pending& operator=(const Pending&) = delete;
-  void keep() { journal_ = nullptr; }
+  // Kept, or refused: then whoever asked is told where a refusal cannot be relied on.
+  Result<void> end(Result<void> done) {
+    Impl& journal = *std::exchange(journal_, nullptr);
+    if (done) return done;
+    journal.take_back();
+    if (!journal.is_wiped())
+      done.error().what +=
+          "; what was written of it could not be wiped, so a restart may bring it into force";
+    return done;
+  }
 
  private:
   Impl* journal_;
@@ -353,16 +366,12 @@ Result<std::optional<SiteVersion>> Journal::load_previous() const { return impl_
 Epoch Journal::highest() const { return impl_->highest; }
 const std::vector<std::string>& Journal::notes() const { return impl_->notes; }
 Result<void> Journal::begin(const SiteVersion& version) {
-  Pending unless_begun(*impl_);
-  auto begun = impl_->begin(version);
-  if (begun) unless_begun.keep();
-  return begun;
+  Pending pending(*impl_);
+  return pending.end(impl_->begin(version));
 }
 Result<void> Journal::finish() {
-  Pending unless_done(*impl_);
-  auto done = impl_->finish();
-  if (done) unless_done.keep();
-  return done;
+  Pending pending(*impl_);
+  return pending.end(impl_->finish());
 }
 void Journal::take_back() noexcept { impl_->take_back(); }
 Result<void> Journal::store(const SiteVersion& version) {

@@ -11,15 +11,13 @@ void SeatingStore::found(const std::set<std::string>& names) {
     if (auto hash = seating_in(name)) on_disk_.insert(std::move(*hash));
 }
 
-Result<std::string> SeatingStore::put(Disk& disk, const std::shared_ptr<const Seating>& seating,
-                                      bool& written) {
+Result<std::string> SeatingStore::put(Disk& disk, const std::shared_ptr<const Seating>& seating) {
   const std::string bytes = seating_bytes(*seating);
   std::string hash = content_hash(bytes);
   if (!known_.contains(hash) || !on_disk_.contains(hash)) {
     if (auto done = put_file(disk, seating_name(hash), bytes); !done)
       return tl::unexpected(std::move(done.error()));
     on_disk_.insert(hash);
-    written = true;
   }
   known_[hash] = seating;
   return hash;

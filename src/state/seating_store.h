@@ -19,9 +19,8 @@ class SeatingStore {
  public:
   // Of the files of that name that there are now.
   void found(const std::set<std::string>& names);
-  // Answers with the hash. `written`: the file is new, and its name perhaps not yet durable.
-  [[nodiscard]] Result<std::string> put(Disk& disk, const std::shared_ptr<const Seating>& seating,
-                                        bool& written);
+  // Answers with the hash. A new file's name is durable after sync_names().
+  [[nodiscard]] Result<std::string> put(Disk& disk, const std::shared_ptr<const Seating>& seating);
   [[nodiscard]] Result<std::shared_ptr<const Seating>> load(Disk& disk, const std::string& hash);
   [[nodiscard]] bool has(const std::string& hash) const { return on_disk_.contains(hash); }
   void remove_others(Disk& disk, const std::set<std::string>& used);

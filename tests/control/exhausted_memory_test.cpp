@@ -75,7 +75,7 @@ class SteadyDisk final : public Disk {
   explicit SteadyDisk(std::shared_ptr<Platters> platters) : disk_(std::move(platters)) {}
   Result<std::vector<std::string>> list() override { return disk_.list(); }
   Result<std::string> read(const std::string& name) override { return disk_.read(name); }
-  Result<void> write(const std::string& name, std::string_view bytes) override {
+  Result<void> write_file(const std::string& name, std::string_view bytes) override {
     const Plenty plenty;
     return disk_.write(name, bytes);
   }
@@ -88,15 +88,15 @@ class SteadyDisk final : public Disk {
     return disk_.finish_overwrite();
   }
   bool holds(const std::string& name) override { return disk_.holds(name); }
-  Result<void> rename(const std::string& from, const std::string& to) override {
+  Result<void> rename_file(const std::string& from, const std::string& to) override {
     const Plenty plenty;
     return disk_.rename(from, to);
   }
-  Result<void> remove(const std::string& name) override {
+  Result<void> remove_file(const std::string& name) override {
     const Plenty plenty;
     return disk_.remove(name);
   }
-  Result<void> sync_names() override {
+  Result<void> sync_directory() override {
     const Plenty plenty;
     return disk_.sync_names();
   }

@@ -1,53 +1,17 @@
-// The journal: durable or not there at all, whenever the power fails; damage is found and named.
+// The journal: what it gives back, what it keeps, and damage that is found and named.
 #include "state/journal.h"
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
-#include <fstream>
-#include <random>
 
-#include "scratch_directory.h"
-#include "simulated_disk.h"
-#include "sites.h"
-#include "state/plan.h"
+#include "journals.h"
 #include "state/sealed_text.h"
 #include "state/seating_file.h"
 #include "state/site_file.h"
 
 namespace guideway {
 namespace {
-
-SiteVersion first_version() { return sites::after(SiteVersion{}, ReplaceSite{sites::site(3, 251)}); }
-
-// A chain with every kind of step: deals, a drain, a pool more, a pool less.
-std::vector<SiteVersion> chain() {
-  std::vector<SiteVersion> out{first_version()};
-  Pool other = sites::pool(2, 251);
-  other.name = "api";
-  for (const Change& change : std::vector<Change>{AddBackend{"web", sites::backend(4)},
-                                                  SetBackendState{"web", "web-1", BackendState::draining},
-                                                  AddPool{other}, RemoveBackend{"web", "web-1"},
-                                                  RemovePool{"api"}, AddBackend{"web", sites::backend(1)}})
-    out.push_back(sites::after(out.back(), change));
-  return out;
-}
-
-// The same once more, as the store numbers it.
-SiteVersion renumbered(SiteVersion version, const Journal& journal) {
-  version.epoch = Epoch{to_index(journal.highest()) + 1};
-  return version;
-}
-
-Journal open_on(const std::shared_ptr<Platters>& platters) {
-  auto journal = Journal::open(std::make_unique<SimulatedDisk>(platters));
-  EXPECT_TRUE(journal) << journal.error().text();
-  return std::move(*journal);
-}
 
 TEST(Journal, ANewOneIsEmpty) {
   const Journal journal = open_on(std::make_shared<Platters>());
@@ -65,75 +29,6 @@ TEST(Journal, GivesBackTheNewestAndTheOneBefore) {
   const Journal journal = open_on(platters);
   EXPECT_TRUE(sites::same(**journal.load(), versions.back()));
   EXPECT_TRUE(sites::same(**journal.load_previous(), versions[versions.size() - 2]));
-}
-
-TEST(Journal, APowerCutAfterAnyStepLeavesTheOldVersionOrTheNewOne) {
-  const auto versions = chain();
-  std::mt19937 random(7);
-  std::size_t cuts = 0;
-  for (std::size_t steps = 0;; ++steps) {
-    const auto platters = std::make_shared<Platters>();
-    platters->steps_until_cut = steps;
-    std::size_t stored = 0;  // versions that were acknowledged
-    {
-      Journal journal = open_on(platters);
-      for (const SiteVersion& version : versions) {
-        if (!journal.store(version)) break;
-        ++stored;
-      }
-    }
-    if (stored == versions.size()) break;
-    for (int outcome = 0; outcome < 20; ++outcome, ++cuts) {
-      const auto restarted = std::make_shared<Platters>();
-      restarted->files = restarted->durable = platters->after_cut(random);
-      Journal journal = open_on(restarted);
-      const auto found = journal.load();
-      ASSERT_TRUE(found) << "cut after step " << steps << ": " << found.error().text();
-      if (!*found) {
-        ASSERT_EQ(stored, 0U) << "cut after step " << steps;
-        continue;
-      }
-      // What was acknowledged is there; the one after it may be.
-      const std::size_t index = to_index((*found)->epoch) - 1;
-      ASSERT_TRUE(index + 1 == stored || index == stored) << "cut after step " << steps;
-      ASSERT_TRUE(sites::same(**found, versions[index]));
-      // And the journal goes on from there.
-      if (index + 1 < versions.size()) {
-        const SiteVersion next = renumbered(versions[index + 1], journal);
-        ASSERT_GE(next.epoch, versions[index + 1].epoch);
-        ASSERT_TRUE(journal.store(next));
-        ASSERT_TRUE(sites::same(**open_on(restarted).load(), next));
-      }
-    }
-  }
-  EXPECT_GT(cuts, 500U);
-}
-
-TEST(Journal, AStepThatFailsRefusesTheVersionAndKeepsTheOldOne) {
-  const auto versions = chain();
-  for (std::size_t failing = 0;; ++failing) {
-    const auto platters = std::make_shared<Platters>();
-    Journal journal = open_on(platters);
-    ASSERT_TRUE(journal.store(versions[0]));
-    platters->steps_until_cut = platters->steps + failing;
-    platters->fail_only = true;
-    const auto stored = journal.store(versions[1]);
-    const bool reached = platters->steps > platters->steps_until_cut;
-    const SiteVersion expected = stored ? versions[1] : versions[0];
-    EXPECT_TRUE(sites::same(**journal.load(), expected)) << "step " << failing;
-    EXPECT_TRUE(sites::same(**open_on(std::make_shared<Platters>(*platters)).load(), expected))
-        << "step " << failing;
-    // The next try goes through.
-    platters->fail_only = false;
-    platters->steps_until_cut = SIZE_MAX;
-    SiteVersion next = versions[1];
-    if (!stored) {
-      next = renumbered(next, journal);
-      EXPECT_TRUE(journal.store(next)) << "step " << failing;
-    }
-    EXPECT_TRUE(sites::same(**open_on(platters).load(), next));
-    if (!reached) break;
-  }
 }
 
 TEST(Journal, EveryChangedByteIsFound) {
@@ -338,53 +233,6 @@ TEST(Journal, AVersionThatWasBegunIsTakenBackAsIfItHadNotBeen) {
   }
 }
 
-// The change that fills a generation, and those around it.
-TEST(Journal, APowerCutWhereAGenerationEndsLeavesTheOldVersionOrTheNewOne) {
-  std::vector<SiteVersion> versions{first_version()};
-  for (int i = 0; i < 67; ++i)
-    versions.push_back(sites::after(
-        versions.back(),
-        SetBackendState{"web", "web-1", i % 2 == 0 ? BackendState::draining : BackendState::active}));
-  const auto filled = std::make_shared<Platters>();
-  {
-    Journal journal = open_on(filled);
-    for (std::size_t i = 0; i < 63; ++i) ASSERT_TRUE(journal.store(versions[i]));
-  }
-  filled->durable = filled->files;
-  filled->since.clear();
-  std::mt19937 random(11);
-  for (const bool tidies : {true, false}) {
-    for (std::size_t steps = 0;; ++steps) {
-      const auto platters = std::make_shared<Platters>(*filled);
-      platters->steps_until_cut = platters->steps + steps;
-      std::size_t stored = 63;
-      {
-        Journal journal = open_on(platters);
-        ASSERT_TRUE(*journal.load());
-        for (; stored < versions.size() && journal.store(versions[stored]); ++stored)
-          if (tidies) (void)journal.tidy();
-      }
-      if (!platters->cut()) break;
-      for (int outcome = 0; outcome < 20; ++outcome) {
-        const auto restarted = std::make_shared<Platters>();
-        restarted->files = restarted->durable = platters->after_cut(random);
-        Journal journal = open_on(restarted);
-        const auto found = journal.load();
-        ASSERT_TRUE(found) << "cut after step " << steps << ": " << found.error().text();
-        const std::size_t index = to_index((**found).epoch) - 1;
-        ASSERT_TRUE(index + 1 == stored || index == stored) << "cut after step " << steps;
-        ASSERT_TRUE(sites::same(**found, versions[index]));
-        ASSERT_TRUE(sites::same(**journal.load_previous(), versions[index - 1]));
-        ASSERT_GE(journal.highest(), (**found).epoch);
-        ASSERT_TRUE(journal.tidy());
-        const SiteVersion next = renumbered(versions[index - 1], journal);
-        ASSERT_TRUE(journal.store(next));
-        ASSERT_TRUE(sites::same(**open_on(restarted).load(), next));
-      }
-    }
-  }
-}
-
 // What an earlier guidewayd has left: every version a file of its own.
 TEST(Journal, OneOfWholeVersionsOnlyIsGoneOnWith) {
   const auto platters = std::make_shared<Platters>();
@@ -463,117 +311,6 @@ TEST(Journal, AnEpochIsNeverGivenTwiceWhateverIsTakenAway) {
   const SiteVersion back = renumbered(versions[0], emptied);
   ASSERT_TRUE(emptied.store(back));
   EXPECT_EQ(emptied.highest(), back.epoch);
-}
-
-// A pipe has no end, and opening one may wait for ever.
-TEST(JournalDirectory, APipeInPlaceOfAFileIsNamed) {
-  const ScratchDirectory directory;
-  ASSERT_TRUE(Journal::open(directory.path())->store(first_version()));
-  std::string version, seating, changes;
-  for (const auto& entry : std::filesystem::directory_iterator(directory.path())) {
-    if (entry.path().filename().string().starts_with("site-")) version = entry.path();
-    if (entry.path().filename().string().starts_with("seating-")) seating = entry.path();
-    if (entry.path().filename().string().starts_with("changes-")) changes = entry.path();
-  }
-  for (const std::string& file : {seating, version, changes}) {
-    ASSERT_EQ(::unlink(file.c_str()), 0);
-    ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
-    const auto loaded = Journal::open(directory.path())->load();
-    ASSERT_FALSE(loaded);
-    EXPECT_NE(loaded.error().text().find("it is no file"), std::string::npos) << loaded.error().text();
-    EXPECT_NE(loaded.error().text().find(file == changes ? changes : version), std::string::npos)
-        << loaded.error().text();
-  }
-}
-
-TEST(JournalDirectory, ASeatingThatSomebodyTookAwayComesBackWithTheNextVersion) {
-  const ScratchDirectory directory;
-  auto journal = Journal::open(directory.path());
-  ASSERT_TRUE(journal);
-  const SiteVersion first = first_version();
-  ASSERT_TRUE(journal->store(first));
-  for (const auto& entry : std::filesystem::directory_iterator(directory.path()))
-    if (entry.path().filename().string().starts_with("seating-")) std::filesystem::remove(entry.path());
-  const SiteVersion second = sites::after(first, SetBackendState{"web", "web-1", BackendState::draining});
-  ASSERT_TRUE(journal->store(second));
-  ASSERT_TRUE(journal->tidy());
-  const auto again = [&] {
-    *journal =
-        *Journal::open(std::make_unique<SimulatedDisk>(std::make_shared<Platters>()));  // frees the lock
-    return Journal::open(directory.path());
-  }();
-  ASSERT_TRUE(again);
-  const auto loaded = again->load();
-  ASSERT_TRUE(loaded) << loaded.error().text();
-  EXPECT_TRUE(sites::same(**loaded, second));
-}
-
-TEST(JournalDirectory, ASecondDaemonIsRefusedWithTheHoldersPid) {
-  const ScratchDirectory scratch;
-  const auto held = Journal::open(scratch.path() / "state");
-  ASSERT_TRUE(held) << held.error().text();
-  const auto second = Journal::open(scratch.path() / "state");
-  ASSERT_FALSE(second);
-  EXPECT_EQ(second.error().what, fmt::format("the state directory is in use by process {}", getpid()));
-}
-
-TEST(JournalDirectory, TheLockIsFreedWithTheJournal) {
-  const ScratchDirectory scratch;
-  ASSERT_TRUE(Journal::open(scratch.path()));
-  EXPECT_TRUE(Journal::open(scratch.path()));
-}
-
-TEST(JournalDirectory, APathThatIsAFileIsRefused) {
-  const ScratchDirectory scratch;
-  std::ofstream(scratch.path() / "file") << "x";
-  EXPECT_FALSE(Journal::open(scratch.path() / "file"));
-}
-
-TEST(JournalDirectory, KillAtAnyMomentLeavesAWholeVersion) {
-  const auto versions = chain();
-  for (int delay_us = 0; delay_us < 30000; delay_us += 1500) {
-    const ScratchDirectory scratch;
-    const pid_t child = fork();
-    if (child == 0) {
-      auto journal = Journal::open(scratch.path());
-      if (!journal) _exit(1);
-      for (const SiteVersion& version : versions)
-        if (!journal->store(version)) _exit(2);
-      pause();
-      _exit(0);
-    }
-    ASSERT_GT(child, 0);
-    usleep(static_cast<useconds_t>(delay_us));
-    kill(child, SIGKILL);
-    int status = 0;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    ASSERT_TRUE(WIFSIGNALED(status)) << "the writer ended by itself";
-    const auto journal = Journal::open(scratch.path());
-    ASSERT_TRUE(journal) << journal.error().text();
-    const auto found = journal->load();
-    ASSERT_TRUE(found) << found.error().text();
-    if (*found) {
-      EXPECT_TRUE(sites::same(**found, versions[to_index((*found)->epoch) - 1]));
-    }
-  }
-}
-
-TEST(SeatingFile, GivesBackWhatWasWritten) {
-  const Seating seating = *first_version().seatings.at("web");
-  const auto parsed = parse_seating(seating_bytes(seating));
-  ASSERT_TRUE(parsed) << parsed.error().text();
-  EXPECT_EQ(*parsed, seating);
-}
-
-// Whoever can write the file can also write its hash, so the parser trusts nothing.
-TEST(SeatingFile, EveryTruncationAndHugeCountIsRefused) {
-  const std::string bytes = seating_bytes(*first_version().seatings.at("web"));
-  for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(parse_seating(bytes.substr(0, size)));
-  for (const std::size_t at : {16U, 17U, 18U, 19U, 20U, 21U, 22U, 23U, 28U}) {
-    std::string huge = bytes;
-    huge[at] = '\xff';
-    EXPECT_FALSE(parse_seating(huge)) << at;
-  }
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ class SimulatedDisk final : public Disk {
     if (found == platters_->files.end()) return fail(ErrorKind::internal, "no such file", name);
     return found->second;
   }
-  Result<void> write(const std::string& name, std::string_view bytes) override {
+  Result<void> write_file(const std::string& name, std::string_view bytes) override {
     if (!step()) {
       // The file may be there with any first part of its bytes.
       platters_->since.push_back(platters_->files);
@@ -105,7 +105,7 @@ class SimulatedDisk final : public Disk {
     return {};
   }
   bool holds(const std::string& name) override { return platters_->files.contains(name); }
-  Result<void> rename(const std::string& from, const std::string& to) override {
+  Result<void> rename_file(const std::string& from, const std::string& to) override {
     if (!step()) return off();
     auto node = platters_->files.extract(from);
     if (node.empty()) return fail(ErrorKind::internal, "no such file", from);
@@ -113,13 +113,13 @@ class SimulatedDisk final : public Disk {
     named();
     return {};
   }
-  Result<void> remove(const std::string& name) override {
+  Result<void> remove_file(const std::string& name) override {
     if (!step()) return off();
     platters_->files.erase(name);
     named();
     return {};
   }
-  Result<void> sync_names() override {
+  Result<void> sync_directory() override {
     if (!step()) return off();
     platters_->durable = platters_->files;
     platters_->since.clear();

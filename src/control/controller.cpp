@@ -201,8 +201,8 @@ Result<Plan> Controller::carry_out(Plan plan, const CommitOptions& options) {
   return plan;
 }
 
-Result<void> Controller::carry_out(const SiteStep& step, const CommitOptions& options, Order order) {
-  if (auto fresh = store_.check_fresh(step, options); !fresh) return fresh;
+Result<void> Controller::carry_out(SiteStep& step, const CommitOptions& options, Order order) {
+  if (auto fresh = store_.freshen(step, options); !fresh) return fresh;
   if (auto good = check(step.after.site, version().site); !good) return good;
   report_.journal = {};
   TakeBack unless_stored(store_);

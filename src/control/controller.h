@@ -82,7 +82,7 @@ class Controller final {
   // the backends that there are, so that nothing but a lack of memory is in the way of its snapshot: it is built while the
   // disk works.
   enum class Order : std::uint8_t { snapshot_first, journal_first };
-  Result<void> carry_out(const SiteStep& step, const CommitOptions& options, Order order);
+  Result<void> carry_out(SiteStep& step, const CommitOptions& options, Order order);
   Result<void> begin_to_store(const SiteVersion& version);
   template <class Work>
   Result<void> journalled(Work work);  // counts the time that it takes, and logs its errors

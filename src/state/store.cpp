@@ -98,9 +98,11 @@ Result<Plan> StoreView::plan_undo(const HealthView& health, const LiveFlows& flo
   return compared(std::move(back), health, *recent_rows, flows);
 }
 
-Result<void> Store::check_fresh(const SiteStep& step, const CommitOptions& options) const {
+Result<void> Store::freshen(SiteStep& step, const CommitOptions& options) const {
   if (auto fresh = check_epoch(current(), options); !fresh) return fresh;
-  return check_epoch(current(), {.expect_epoch = step.before.epoch});
+  auto fresh = check_epoch(current(), {.expect_epoch = step.before.epoch});
+  if (fresh && !step.no_op) step.after.epoch = view_.next_epoch;
+  return fresh;
 }
 
 // An epoch that the journal has begun to store is used up, whatever comes of it.
@@ -141,7 +143,7 @@ void Store::take_back() noexcept {
 }
 
 Result<Plan> Store::commit(Plan plan, const CommitOptions& options) {
-  if (auto fresh = check_fresh(plan, options); !fresh) return tl::unexpected(std::move(fresh.error()));
+  if (auto fresh = freshen(plan, options); !fresh) return tl::unexpected(std::move(fresh.error()));
   if (plan.no_op) return plan;
   if (plan.needs_force() && !options.force) return tl::unexpected(force_wanted(plan));
   auto stored = begin(plan.after);

@@ -64,8 +64,9 @@ class Store {
   [[nodiscard]] Result<void> begin(const SiteVersion& version);
   [[nodiscard]] Result<void> finish();
   void take_back() noexcept;
-  // Refuses (stale) a step that is not from the present version, or that the options want from another one.
-  [[nodiscard]] Result<void> check_fresh(const SiteStep& step, const CommitOptions& options) const;
+  // Refuses (stale) a step that is not from the present version, or that the options want from another one. It gets the
+  // next epoch: the one it was planned with may have been used up by a change that was refused since.
+  [[nodiscard]] Result<void> freshen(SiteStep& step, const CommitOptions& options) const;
 
   // When a version is in force: what the journal does without anybody waiting for it.
   [[nodiscard]] Result<void> tidy();

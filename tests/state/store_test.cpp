@@ -176,6 +176,21 @@ TEST(Store, AnEpochIsNeverGivenTwice) {
   EXPECT_GT(store.current().epoch, last);
 }
 
+// Planned side by side, as the API's threads do; the first is begun and refused, which uses its epoch up.
+TEST(Store, ARefusalStandsInNobodysWay) {
+  const auto platters = std::make_shared<Platters>();
+  Store store = *Store::open(*Journal::open(std::make_unique<SimulatedDisk>(platters)), sites::site(3));
+  const auto one = store.plan(SetBackendState{"web", "web-1", BackendState::draining}, {});
+  const auto other = store.plan(SetBackendState{"web", "web-2", BackendState::draining}, {});
+  platters->fail_only = true;
+  platters->steps_until_cut = platters->steps + 1;
+  EXPECT_FALSE(store.commit(*one, {}));
+  const auto done = store.commit(*other, {.expect_epoch = Epoch{1}});
+  ASSERT_TRUE(done) << done.error().text();
+  EXPECT_EQ(done->after.epoch, Epoch{3});
+  EXPECT_EQ(store.current().epoch, Epoch{3});
+}
+
 // A change as one record, and as a version as a whole, with a deal: whichever step of the disk fails, the next try gets an
 // epoch that the journal takes.
 TEST(Store, AChangeThatTheDiskRefusedMayBeTriedAgainAtOnce) {

@@ -19,6 +19,7 @@ enum class ErrorKind {
   stale,      // names an older epoch: exit 1, HTTP 412
   no_daemon,  // nobody answers on the socket: exit 3
   timeout,    // time is up: exit 4, HTTP 504
+  in_doubt,   // a change that is in force, or may be, and could not be answered: exit 5, HTTP 500
   internal,   // ours: exit 1, HTTP 500
 };
 

@@ -39,6 +39,8 @@ int exit_code(ErrorKind kind) {
       return exit_no_daemon;
     case ErrorKind::timeout:
       return exit_timeout;
+    case ErrorKind::in_doubt:
+      return exit_in_doubt;
     default:
       return exit_refused;
   }
@@ -70,12 +72,12 @@ int refuse(const CommandLine& line, const Error& error) {
 }
 
 int refuse_in_doubt(const CommandLine& line, Error error) {
+  error.kind = ErrorKind::in_doubt;
   error.what += "; the change may or may not be in force";
   error.next =
       "`guideway status` shows the epoch; if it is still the one from before, N, repeat with `--expect-epoch "
       "N`";
-  (void)refuse(line, error);
-  return exit_in_doubt;
+  return refuse(line, error);
 }
 
 bool wants_color() {

@@ -12,8 +12,8 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::array<std::string_view, 8> kind_names{"refused", "invalid",   "usage",   "not_found",
-                                                     "stale",   "no_daemon", "timeout", "internal"};
+constexpr std::array<std::string_view, 9> kind_names{"refused",   "invalid", "usage",    "not_found", "stale",
+                                                     "no_daemon", "timeout", "in_doubt", "internal"};
 static_assert(static_cast<std::size_t>(ErrorKind::internal) + 1 == kind_names.size(),
               "every kind has a name");
 

@@ -40,6 +40,7 @@ unsigned status_of(ErrorKind kind) {
       return 503;
     case ErrorKind::timeout:
       return 504;
+    case ErrorKind::in_doubt:
     case ErrorKind::internal:
       break;
   }

@@ -16,19 +16,29 @@ namespace {
 
 constexpr std::chrono::seconds window_length{1};
 
-// As it was asked for: the command's words, and which pools it has moved rows of.
-std::string change_text(const Arguments& arguments, const json& answer) {
+// As it was asked for.
+std::string command_text(const Arguments& arguments) {
   std::string out = arguments.command->name();
   for (const Parameter& parameter : arguments.command->positionals)
     if (arguments.has(parameter.name)) out += " " + arguments.at(parameter.name);
   for (const Parameter& option : arguments.command->options)
     if (const auto value = arguments.find(option.name))
       out += fmt::format(" --{}{}{}", option.name, value->empty() ? "" : " ", *value);
+  return out;
+}
+
+// With the pools that it has moved rows of.
+std::string change_text(const Arguments& arguments, const json& answer) {
+  std::string out = command_text(arguments);
   const auto pools = answer.find("pools");
   if (arguments.has("POOL") || pools == answer.end() || pools->empty()) return out;
   std::vector<std::string> names;
   for (const json& pool : *pools) names.push_back(pool.at("pool").get<std::string>());
   return fmt::format("{} (pools {})", out, some_of(names));
+}
+
+std::string who(const Arguments& arguments) {
+  return arguments.asked_by.empty() ? "this process" : arguments.asked_by;
 }
 
 bool has_changed(const json& answer) { return answer.value("result", "done") == "done"; }
@@ -68,10 +78,19 @@ void ChangeLog::in_force(const Arguments& arguments, const json& answer) noexcep
     const bool forced = arguments.force && answer.value("needs_force", false);
     add({spdlog::level::info,
          fmt::format("change: {}: epoch {}, by {}{}", log_text(change_text(arguments, answer)), epoch,
-                     arguments.asked_by.empty() ? "this process" : arguments.asked_by,
-                     forced ? ", forced" : "")},
+                     who(arguments), forced ? ", forced" : "")},
         epoch);
   } catch (...) {  // the change is in force, whatever the log has of it
+  }
+}
+
+void ChangeLog::in_force(const Arguments& arguments, Epoch epoch) noexcept {
+  try {
+    add({spdlog::level::info,
+         fmt::format("change: {}: epoch {}, by {}, which could not be told what it moves",
+                     log_text(command_text(arguments)), to_index(epoch), who(arguments))},
+        to_index(epoch));
+  } catch (...) {
   }
 }
 

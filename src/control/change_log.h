@@ -22,6 +22,7 @@
 
 #include "command/arguments.h"
 #include "guideway/result.h"
+#include "state/site_version.h"
 
 namespace guideway {
 
@@ -38,6 +39,8 @@ class ChangeLog {
   void start();
   // `answer` is that of a change; one that has changed nothing is not told.
   void in_force(const Arguments& arguments, const nlohmann::json& answer) noexcept;
+  // Of a change whose answer could not be made.
+  void in_force(const Arguments& arguments, Epoch epoch) noexcept;
   void journal_failed(const Error& error) noexcept;
 
  private:

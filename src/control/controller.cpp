@@ -23,11 +23,24 @@ std::chrono::milliseconds now() {
 constexpr int attempts_max = 3;
 
 // The answer could not be made, which is no reason to ask for the same again.
-Error in_force_untold(Epoch epoch, Error why) {
-  return {ErrorKind::internal,
-          fmt::format("the change is in force as epoch {}, but what it moves cannot be told: {}",
-                      to_index(epoch), why.what),
-          std::move(why.where), "`guideway status` tells where the site stands; there is nothing to repeat"};
+Error untold(std::string what) {
+  return {ErrorKind::in_doubt,
+          std::move(what),
+          {},
+          "`guideway status` tells where the site stands; there is nothing to repeat"};
+}
+Error in_force_untold(Epoch epoch, std::string_view why) {
+  return untold(fmt::format("the change is in force as epoch {}, but what it moves cannot be told: {}",
+                            to_index(epoch), why));
+}
+
+// As run_command, where not even the memory for a sentence is left.
+Result<nlohmann::json> answer_of(Context& context, const Arguments& arguments) {
+  try {
+    return run_command(context, arguments);
+  } catch (const std::bad_alloc&) {
+    return tl::unexpected<Error>(Error{ErrorKind::internal, "no memory", {}, {}});
+  }
 }
 
 // Takes back what the store has begun, or the newest build, unless it is cancelled.
@@ -134,13 +147,15 @@ Result<nlohmann::json> Controller::run(const Arguments& arguments) {
 }
 
 Result<nlohmann::json> Controller::change(const Arguments& arguments) {
+  // For a change that is in force when the memory for a better answer has gone.
+  Error in_any_case = untold("the change is in force, but what it moves cannot be told: no memory is left");
   for (int attempt = 1;; ++attempt) {
     std::unique_lock lock(mutex_);
     StoreView view = store_.view();
     // One that is overtaken again and again, as it takes long, has its turn in the end.
     if (attempt < attempts_max) lock.unlock();
     Attempt context(*this, lock, std::move(view));
-    auto answer = run_command(context, arguments);
+    auto answer = answer_of(context, arguments);
     if (context.overtaken()) continue;
     const std::optional<Epoch> in_force = context.in_force();
     if (!answer && !in_force) return answer;
@@ -148,12 +163,16 @@ Result<nlohmann::json> Controller::change(const Arguments& arguments) {
     if (!lock.owns_lock()) lock.lock();
     if (!ThreadFaults("rows").caught([this] { follow_view(); })) health_changed();
     lock.unlock();
-    if (!answer) {
-      log_.in_force(arguments, {{"epoch", to_index(*in_force)}});
-      return tl::unexpected<Error>(in_force_untold(*in_force, std::move(answer.error())));
+    if (answer) {
+      log_.in_force(arguments, *answer);
+      return answer;
     }
-    log_.in_force(arguments, *answer);
-    return answer;
+    log_.in_force(arguments, *in_force);
+    try {
+      return tl::unexpected<Error>(in_force_untold(*in_force, answer.error().what));
+    } catch (const std::bad_alloc&) {
+      return tl::unexpected<Error>(std::move(in_any_case));
+    }
   }
 }
 

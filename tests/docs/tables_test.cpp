@@ -85,7 +85,7 @@ TEST(ApiDocument, HasEveryKindOfError) {
   std::vector<std::string> kinds;
   for (const ErrorKind kind :
        {ErrorKind::refused, ErrorKind::invalid, ErrorKind::usage, ErrorKind::not_found, ErrorKind::stale,
-        ErrorKind::no_daemon, ErrorKind::timeout, ErrorKind::internal})
+        ErrorKind::no_daemon, ErrorKind::timeout, ErrorKind::in_doubt, ErrorKind::internal})
     kinds.push_back(error_json({kind, "what", "where", "next"}).at("kind").get<std::string>());
   EXPECT_THAT(column(rows_of("kind"), 0), testing::UnorderedElementsAreArray(kinds));
 }

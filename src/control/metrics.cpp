@@ -174,7 +174,9 @@ void add_services_and_workers(Families& out, const StatsReport& stats) {
       {"worker_flow_table_entries",
        "Entries of the worker's flow table, ended ones too until its sweep has found them.",
        &WorkerStats::flow_entries},
-      {"worker_flow_table_room", "Flows that the worker's flow table is made for.", &WorkerStats::flow_room},
+      {"worker_flow_table_room",
+       "Flows that the worker's flow table is made for; it takes up to a quarter more.",
+       &WorkerStats::flow_room},
   }};
   const auto labels = [](const WorkerStats& item) { return Labels{{"lcore", std::to_string(item.lcore)}}; };
   families<WorkerStats>(out, counter, worker, stats.workers, labels);

@@ -246,7 +246,9 @@ class FlowTable {
     return live_one(bucket, match_tags(bucket.word, hash), spilled, now_ms);
   }
   static Entry find_foreign(Bucket& bucket, std::uint64_t hash, std::uint32_t spilled, std::uint32_t now_ms) {
-    return live_one(bucket, match_tags_plain(bucket.word, hash), spilled, now_ms);
+    const Entry entry = live_one(bucket, match_tags_plain(bucket.word, hash), spilled, now_ms);
+    // The owner may have given the place to another flow since its tag was compared.
+    return entry && (entry.word ^ hash) >> tag_shift == 0 ? entry : Entry{};
   }
 
   void set_entries(std::size_t entries) { entries_.store(entries, std::memory_order_relaxed); }

@@ -94,6 +94,8 @@ MemberIndex lookup_fragment(const PipelineParts& parts, const Snapshot& snapshot
                             std::size_t i, std::uint32_t now_ms) {
   const SnapshotPool& pool = *burst.pool[i];
   const Packet& packet = burst.parsed[i];
+  // Those of an echo request, which is passed on, are of no flow.
+  if (packet.kind != PacketKind::tcp && packet.kind != PacketKind::udp) return no_member;
   const FlowKind kind = flow_kind(packet);
   if (packet.fragment_offset != 0)
     return burst.leader[i] == no_backend ? no_member

@@ -320,6 +320,24 @@ TEST(Fragments, OfIcmpGoByTheAddressAlone) {
   }
 }
 
+// Whatever a flow has that hash.
+TEST(Fragments, OfIcmpAskNoFlowTable) {
+  DirectorForTests director;
+  for (ServiceRule& rule : director.rules) rule.ping = static_cast<std::uint8_t>(Ping::forward);
+  Ip header = sender(Family::ipv4);
+  header.protocol = net::protocol_icmp;
+  Bytes echo(800);
+  echo[0] = 8;
+  const Bytes first = fragments(header, echo, 400)[0];
+  const Bytes left = director.run(first).frame;
+  ASSERT_FALSE(left.empty());
+  for (std::uint32_t backend = 0; backend < director.pool.backends.size(); ++backend) {
+    director.flows.table.insert(director.burst.hash[0], BackendId{backend}, FlowClass::established,
+                                director.now_ms, 60'000);
+    EXPECT_EQ(director.run(first).frame, left);
+  }
+}
+
 TEST(Fragments, AFloodOfThemHarmsNobodyElse) {
   DirectorForTests director(Family::ipv4, 1024);
   const Bytes whole = datagram(1000, 800);

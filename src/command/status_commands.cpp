@@ -277,18 +277,18 @@ std::string render_stats(const json& answer, bool color) {
                   number_of(backend, "bytes"), number_of(backend, "new_flows")});
   }
   out += (backends.empty() ? "no backends\n" : backends.text(color)) + "\n";
-  TextTable workers({"LCORE", "PACKETS IN", "BURSTS", "IDLE POLLS", "FLOWS", "ROOM FOR", "FLOWS CREATED",
-                     "FLOWS EVICTED", "FLOWS REFUSED", "STRANGERS", "HOST'S FRAMES", "OF THEM LOST"});
+  TextTable workers({"LCORE", "PACKETS IN", "BURSTS", "IDLE POLLS", "HOST'S FRAMES", "OF THEM LOST"});
+  TextTable flows({"LCORE", "FLOWS", "ROOM FOR", "CREATED", "EVICTED", "REFUSED", "STRANGERS"});
   for (const json& worker : answer.at("workers")) {
     workers.add({number_of(worker, "lcore"), number_of(worker, "packets_in"), number_of(worker, "bursts"),
-                 number_of(worker, "polls_idle"), number_of(worker, "flow_entries"),
-                 number_of(worker, "flow_room"), number_of(worker, "flows_created"),
-                 number_of(worker, "flows_evicted"), number_of(worker, "flows_refused"),
-                 number_of(worker, "strangers"),
+                 number_of(worker, "polls_idle"),
                  number_of(worker, "host_frames") + number_of(worker, "host_frames_lost"),
                  number_of(worker, "host_frames_lost")});
+    flows.add({number_of(worker, "lcore"), number_of(worker, "flow_entries"), number_of(worker, "flow_room"),
+               number_of(worker, "flows_created"), number_of(worker, "flows_evicted"),
+               number_of(worker, "flows_refused"), number_of(worker, "strangers")});
   }
-  return out + (workers.empty() ? "no workers\n" : workers.text(color));
+  return out + (workers.empty() ? "no workers\n" : workers.text(color) + "\n" + flows.text(color));
 }
 
 }  // namespace guideway

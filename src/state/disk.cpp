@@ -170,13 +170,30 @@ Result<Fd> lock_in(const Fd& directory, const std::filesystem::path& path) {
   return lock;
 }
 
+// With those above it, where they are missing; their names are durable then, or the site that is stored there would not
+// be.
+Result<void> create(const std::filesystem::path& directory) {
+  std::error_code error;
+  std::filesystem::path there = std::filesystem::absolute(directory, error);
+  while (!error && !std::filesystem::exists(there, error) && there.has_relative_path())
+    there = there.parent_path();
+  const bool created = !error && std::filesystem::create_directories(directory, error);
+  if (error) return failed("create the state directory", directory.string(), error.value());
+  if (!created) return {};
+  std::filesystem::permissions(directory, std::filesystem::perms(0750), error);
+  for (std::filesystem::path made = std::filesystem::absolute(directory); made != there;
+       made = made.parent_path()) {
+    const Fd above(::open(made.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!above || ::fsync(above.get()) != 0)
+      return failed("make the state directory durable", made.string(), errno);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Disk>> open_directory(const std::filesystem::path& directory) {
-  std::error_code error;
-  const bool created = std::filesystem::create_directories(directory, error);
-  if (error) return failed("create the state directory", directory.string(), error.value());
-  if (created) std::filesystem::permissions(directory, std::filesystem::perms(0750), error);
+  if (auto created = create(directory); !created) return tl::unexpected(std::move(created.error()));
   Fd opened(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!opened) return failed("open the state directory", directory.string(), errno);
   auto lock = lock_in(opened, directory);

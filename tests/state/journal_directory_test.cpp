@@ -71,6 +71,18 @@ TEST(JournalDirectory, TheLockIsFreedWithTheJournal) {
   EXPECT_TRUE(Journal::open(scratch.path()));
 }
 
+TEST(JournalDirectory, IsMadeWithThoseAboveIt) {
+  const ScratchDirectory scratch;
+  const std::filesystem::path here = std::filesystem::current_path();
+  std::filesystem::current_path(scratch.path());
+  for (const char* wanted : {"a/b/state", "c/d/", "e/../f/state", "g"}) {
+    const auto journal = Journal::open(wanted);
+    EXPECT_TRUE(journal) << journal.error().text();
+    EXPECT_TRUE(std::filesystem::is_directory(scratch.path() / wanted)) << wanted;
+  }
+  std::filesystem::current_path(here);
+}
+
 TEST(JournalDirectory, APathThatIsAFileIsRefused) {
   const ScratchDirectory scratch;
   std::ofstream(scratch.path() / "file") << "x";
